@@ -1,0 +1,1 @@
+"""What every room shares: records, events, errors and the one scope."""
