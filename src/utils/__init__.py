@@ -1,0 +1,1 @@
+"""Pure domain code with no agent in it."""
