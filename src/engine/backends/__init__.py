@@ -1,0 +1,1 @@
+"""Where answers come from: Ollama, OpenAI-compatible servers, or the built-in backend without a model."""

@@ -1,0 +1,1 @@
+"""The completion check: one table, one schedule, one remedy at a time."""

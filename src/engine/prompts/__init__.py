@@ -1,0 +1,1 @@
+"""One prompt file a role."""

@@ -1,0 +1,1 @@
+"""Writers: evidence within budget, write, review, fix, salvage, delivery."""

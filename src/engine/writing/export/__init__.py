@@ -1,0 +1,1 @@
+"""A delivered report in other formats: one document model, one writer a format."""
