@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
 from textual.widgets import Markdown
 
 from deepdelve.config import Settings
 from deepdelve.core import events as ev
 from deepdelve.core.errors import BackendError, ConfigError
 from deepdelve.tui import blocks as bl
-from deepdelve.tui.app import DeepDelveApp, run
+from deepdelve.tui.app import DeepDelveApp
 from deepdelve.tui.widgets.prompt import Prompt
 
 from .fake_engine import QUESTION, FakeEngine
-from .support import driven, make_app
+from .support import Driven, driven, make_app
 
 
 async def test_a_question_becomes_a_run_and_its_report_opens() -> None:
@@ -339,16 +338,28 @@ async def test_what_is_sent_before_the_app_is_ready_waits() -> None:
         assert engine.requests[0].question == QUESTION
 
 
-def test_wrong_settings_close_the_screen_and_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong() -> Settings:
-        raise ConfigError("There is no setting 'api.bakend'.", "Did you mean 'api.backend'?")
+async def test_wrong_settings_open_the_app_and_no_research_goes_by_them() -> None:
+    readable = False
 
-    monkeypatch.setattr(DeepDelveApp, "run", lambda self: real(self, headless=True))
-    with pytest.raises(ConfigError, match="bakend"):
-        run(wrong)
+    def read() -> Settings:
+        if not readable:
+            raise ConfigError("There is no setting 'api.bakend'.", "Did you mean 'api.backend'?")
+        return Settings.model_validate({"settings": {"depth": "quick"}})
 
-
-real = App.run
+    engine = FakeEngine()
+    app = make_app(engine, read)
+    async with app.run_test() as pilot:
+        await until_wired(app, pilot)
+        d = Driven(app, engine, pilot)
+        assert "api.bakend" in d.notices[0]
+        await d.say(QUESTION)
+        assert not engine.requests
+        assert "api.bakend" in d.notices[-1]
+        readable = True
+        await d.say(QUESTION)
+        await d.finished()
+        assert engine.requests[0].question == QUESTION
+        assert app.controller.settings.settings.depth == "quick"
 
 
 async def until_wired(app: DeepDelveApp, pilot: Any) -> None:

@@ -72,7 +72,11 @@ def test_commands_without_their_engine_function_are_not_offered() -> None:
         ("/backend builtin", "Backend: builtin. Possible: auto, ollama, openai, builtin; builtin needs no model."),
         ("/model qwen3:8b", "Model: qwen3:8b."),
         ("/model", "Model: chosen by the backend."),
-        ("/search-backend corpus", "Search: corpus."),
+        (
+            "/search-backend corpus",
+            "Search: corpus. Possible: auto, corpus, searxng, ddgs, wikipedia, arxiv, openalex, crossref, semantic_scholar, brave, tavily; "
+            "or several with commas.",
+        ),
         ("/thinking on", "Thinking: on, for this session."),
         ("/thinking maybe", "Thinking is on or off. Type /thinking on or /thinking off."),
         ("/corpus", "Corpus: none. The next run searches it; /corpus clear empties the list."),
@@ -132,6 +136,7 @@ async def test_commands_that_open_a_tab(name: str) -> None:
 
 async def test_what_the_next_run_reads(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
+    (tmp_path / "evidence.jsonl").write_text('{"source_url": "https://alder.example/", "text": "The Alder is 212 kilometres long."}\n')
     async with driven() as d:
         await d.say(f"/corpus {tmp_path}")
         await d.say(f"/seed-doc {tmp_path / 'a.md'}")

@@ -88,7 +88,7 @@ class Expandable(Widget, can_focus=True):
         self.toggle_class("-open")
         if self.has_class("-unopened"):
             self.remove_class("-unopened")
-            lines = [Static(line, classes="always") for line in self.always()]
+            lines = [_always(line) for line in self.always()]
             await self.mount(Static(self._titled(), classes="header"), *lines, Vertical(*self.body(), classes="body"))
         self.refresh_header()
 
@@ -105,3 +105,7 @@ class Expandable(Widget, can_focus=True):
 
     def _titled(self) -> Content:
         return Content.assemble("▾ " if self.opened else "▸ ", self.header())
+
+
+def _always(line: Content) -> Static:
+    return Static(line, classes="always")

@@ -8,7 +8,7 @@ from deepdelve.core.errors import ConfigError
 from deepdelve.tools.search.base import SearchBackend, SearchQuery
 from deepdelve.tools.search.registry import NAMES, build
 from tests.support.searxng import FakeSearxng
-from tests.tools.search.doubles import FakeEngine, Wire, found, json_answer
+from tests.tools.search.doubles import FakeEngine, Wire, found, json_answer, streamed
 
 ACADEMIC = "+openalex+arxiv+crossref+semantic_scholar"
 
@@ -95,8 +95,14 @@ async def test_with_a_corpus_beside_the_web_both_are_asked() -> None:
     assert [hit.url for hit in response.hits][:2] == ["corpus://notes/a.md", "https://tides.example/bay"]
 
 
+def nothing_found(request: httpx.Request) -> httpx.Response:
+    if request.url.host == "export.arxiv.org":
+        return streamed('<feed xmlns="http://www.w3.org/2005/Atom"><title>q</title></feed>')
+    return json_answer({"results": [], "data": [], "message": {"items": []}})
+
+
 async def test_an_academic_search_goes_to_academic_engines() -> None:
-    wire = Wire(lambda _: json_answer({}))
+    wire = Wire(nothing_found)
     backend = build(settings(), None, wire.client, env={})
     response = await backend.search(SearchQuery("tides", profile="academic"))
     await backend.close()
