@@ -20,7 +20,7 @@ _BOLD_LINE = re.compile(r"\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 _SOURCE_LINE = re.compile(
     r"[\s>*_(\[（-]*(?:sources?|references?|quellen?|fuentes?|via|see|来源|參考|参考|出典|citation)s?[\s*_]*[:：]", re.I
 )
-_TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-{3,}[\s:|-]*$")
+_TABLE_RULE = frozenset(" \t\r|:-")
 _MARKUP = re.compile(r"\*\*|__|~~|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|^#{1,6}\s+")
 _EMPTIED = re.compile(r"\(\s*(?:[,;]\s*)*\)|\[\s*\]|（\s*）")
 _SPACED = re.compile(r" ([.,;:!?。，])")
@@ -201,14 +201,16 @@ def _blocks(parsed: ParsedReport) -> list[_Block]:
     section = ""
     for start, end in parsed.body_spans:
         at, paragraph = start, -1
-        for line in parsed.masked[start:end].split("\n"):
+        lines = parsed.masked[start:end].split("\n")
+        rows = _table_rows(lines)
+        for number, line in enumerate(lines):
             stop = at + len(line)
-            kind = _line_kind(line)
+            kind = "table" if number in rows else _line_kind(line)
             if kind == "heading":
                 section = line.strip().strip("#*_ :")
             if not line.strip():
                 paragraph = -1
-            elif kind == "table" and _TABLE_RULE.match(line):
+            elif kind == "table" and _is_rule(line):
                 if blocks and blocks[-1].kind == "table":
                     blocks[-1] = replace(blocks[-1], kind="heading")
                 paragraph = -1
@@ -228,12 +230,30 @@ def _cites(line: str) -> bool:
     return re.fullmatch(r"[^:：]{1,20}[:：][\s\[\]\d,;S()*_.–-]{1,200}", line) is not None
 
 
+def _table_rows(lines: Sequence[str]) -> set[int]:
+    """The lines of tables: those that begin with a bar, and those with a bar around a rule. Elsewhere a bar is part of a sentence."""
+    rows = {number for number, line in enumerate(lines) if line.lstrip().startswith("|")}
+    for number, line in enumerate(lines):
+        if "|" not in line or not _is_rule(line):
+            continue
+        rows.add(number)
+        if number and "|" in lines[number - 1]:
+            rows.add(number - 1)
+        below = number + 1
+        while below < len(lines) and below not in rows and "|" in lines[below]:
+            rows.add(below)
+            below += 1
+    return rows
+
+
+def _is_rule(line: str) -> bool:
+    return "---" in line and _TABLE_RULE.issuperset(line)
+
+
 def _line_kind(line: str) -> SentenceKind:
     if _HEADING.match(line) or _BOLD_LINE.match(line):
         return "heading"
     stripped = line.strip()
-    if stripped.startswith("|") or stripped.count("|") >= 2:
-        return "table"
     if stripped.startswith(">"):
         return "quote"
     return "list" if _LIST.match(line) else "prose"

@@ -121,6 +121,8 @@ COVER = [
     ("list items", "- The dam is high [1]\n- The wall is old [2]", [("1",), ("2",)]),
     ("list item without", "- The dam is high [1]\n- The wall is old", [("1",), ()]),
     ("table row", "| a | b |\n|---|---|\n| The dam | is high [1] |\n| The wall | is old [2] |", [("1",), ("2",)]),
+    ("table without outer bars", "a | b\n---|---\nThe dam | is high [1]\nThe wall | is old [2]", [("1",), ("2",)]),
+    ("bars in a sentence", "A run is done | failed | stopped. [1] The wall is old. [2]", [("1",), ("2",)]),
     ("below a table", "| a | b |\n|---|---|\n| The dam | is high |\n| The wall | is old |\n\nSource: [1]", [("1",), ("1",)]),
 ]
 
