@@ -1,10 +1,12 @@
 """What a question itself asks for: its facets, how many items, and which topics it leaves out. No model is involved."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import regex
 
 from deepdelve.engine.subjects import subject_words, synonym
+from deepdelve.utils.names import find_names
 from deepdelve.utils.words import content_words, is_content, stem, word_set, words
 
 _LIST_ITEM = regex.compile(r"^\s{0,12}(?:[-*+•]|\(?(?:\d{1,2}|[a-hA-H])[.)])\s+(\S.*)$")
@@ -19,6 +21,10 @@ _COMPARED = regex.compile(
     r"\b(?:compare|comparison (?:of|between)|differences? between|vergleiche?|unterschiede? zwischen|comparez?|compara(?:r|"
     r"ndo)?)\s+([^.?!:\n]{3,300})",
     regex.IGNORECASE,
+)
+# "the results of A and B": what is compared are A and B.
+_OF_EACH = regex.compile(
+    r"^(?:the\s+)?\p{L}+(?:\s+\p{L}+)?\s+(?:of|between)\s+(?:the\s+)?(?=\S.*\s(?:and|und|et|y|versus|vs\.?)\s)", regex.IGNORECASE
 )
 _IN_RESPECT = regex.compile(
     r"\s(?:on|in terms of|with respect to|with regard to|regarding|hinsichtlich|bezüglich|en termes de|en cuanto a|per quanto riguarda)\s",
@@ -123,6 +129,16 @@ _NO_LIMIT = word_set(
 )
 
 
+# A facet that is asked, not named.
+_ASKS = regex.compile(
+    r"^(?:and |und |et |y )?(?:what|who|whom|whose|when|where|why|how|which|does|do|is|are|did|was|were|has|have|can|wer|wann|wo|warum|wie|"
+    r"welche[rsnm]?|qui|quand|où|pourquoi|comment|combien|quel(?:le)?s?|qué|quién(?:es)?|cuándo|dónde|cómo|cuánt[oa]s?|chi|quando|dove|perché|"
+    r"quant[oiae]|wie|waar|wanneer|waarom|hoe)\b|多少|什么|谁|哪|几|怎|为何|いつ|誰|何|どこ|なぜ|いくら",
+    regex.IGNORECASE,
+)
+_REFERS_BACK = regex.compile(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|these|that|those|one|there)\b", regex.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Requested:
     """How many items a question asks for, and of what (a few words, as it says)."""
@@ -172,17 +188,31 @@ def excluded_topics(question: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def mentions(facet: str, text_words: frozenset[str]) -> bool:
+def mentions(facet: str, text_words: frozenset[str], others: Iterable[str] = ()) -> bool:
     """Whether a text with these content words speaks of the facet.
 
-    Of a short facet most of the words that set it apart must be there, of a whole question one in eight. Synonyms that the
-    rename test knows count as the same word.
+    Of a short facet most of the words that set it apart must be there, of what is asked in a sentence one in eight: its answer has
+    words of its own. Synonyms that the rename test knows count as the same word.
+
+    Args:
+        facet: the part of the question.
+        text_words: what the text says.
+        others: the other parts, whose words tell nothing of this one.
     """
     wanted = subject_words(facet)
-    if not wanted:
+    own = wanted.difference(*map(subject_words, others)) or wanted
+    if not own:
         return True
-    there = len(wanted & {synonym(word) for word in text_words})
-    return 2 * there > len(wanted) if len(wanted) <= _SHORT else 8 * there >= len(wanted)
+    there = len(own & {synonym(word) for word in text_words})
+    return 2 * there > len(own) if len(wanted) <= _SHORT and not _ASKS.search(facet) else 8 * there >= len(own)
+
+
+def completed(part: str, earlier: str) -> str:
+    """A question that goes on about an earlier one ("What was its budget?"), with the names that the earlier one holds."""
+    if not _REFERS_BACK.search(part) or find_names(part):
+        return part
+    named = list(dict.fromkeys(name.text for name in find_names(earlier)))
+    return f"{part} ({', '.join(named)})" if named else part
 
 
 def _requested(number: str, noun: str) -> Requested | None:
@@ -218,14 +248,22 @@ def _inline_items(text: str) -> list[str]:
     return [_clause(text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
 
 
-def _compared(text: str) -> list[str]:
+def compared(text: str) -> list[str]:
+    """What a question sets side by side ("compare X and Y"), without the respects in which it does."""
     match = _COMPARED.search(text)
     if match is None:
         return []
     listed = _STOP_AT.split(match.group(1), maxsplit=1)[0]
-    compared = _short(_SPLIT.split(listed))
+    return [tidy for part in _short(_SPLIT.split(_OF_EACH.sub("", listed))) if (tidy := _tidy(part))]
+
+
+def _compared(text: str) -> list[str]:
+    match = _COMPARED.search(text)
+    subjects = compared(text)
+    if match is None:
+        return []
     respects = _IN_RESPECT.search(match.group(1))
-    return [*compared, *_short(_SPLIT.split(match.group(1)[respects.end() :]))] if respects and len(compared) > 1 else compared
+    return [*subjects, *_short(_SPLIT.split(match.group(1)[respects.end() :]))] if respects and len(subjects) > 1 else subjects
 
 
 def _cued(text: str) -> list[str]:
@@ -237,8 +275,8 @@ def _cued(text: str) -> list[str]:
 
 
 def _questions(text: str) -> list[str]:
-    asked = [part for part in regex.split(r"(?<=[?？。])", text) if part.rstrip().endswith(("?", "？"))]
-    return asked if len(asked) >= 2 else []
+    asked = [_tidy(part) for part in regex.split(r"(?<=[?？。])", text) if part.rstrip().endswith(("?", "？"))]
+    return [completed(part, asked[0]) if at else part for at, part in enumerate(asked)] if len(asked) >= 2 else []
 
 
 def _short(parts: list[str]) -> list[str]:
@@ -253,7 +291,8 @@ def _clause(text: str) -> str:
 
 
 def _tidy(part: str) -> str:
-    text = " ".join(part.split()).strip(" ,;:.?!()[]\"'？。！；：，、")
+    text = " ".join(part.split()).strip(" ,;:.?![]\"'？。！；：，、")
+    text = text if "(" in text and text.endswith(")") else text.strip("()")
     return regex.sub(
         r"^(?:and|or|und|oder|et|y|the|its|their|of|(?:areas|topics|aspects|factors) (?:like|such as))\s+", "", text, flags=regex.IGNORECASE
     )

@@ -20,6 +20,8 @@ class TestFacets:
             ("Focus on areas like trade unions, wages and strikes", ("trade unions", "wages", "strikes")),
             ("上海有多少人？港口有多大？", ("上海有多少人", "港口有多大")),
             ("Who founded the company? When did it go public?", ("Who founded the company", "When did it go public")),
+            ("Who directed Silent Harbour? What was its budget?", ("Who directed Silent Harbour", "What was its budget (Silent Harbour)")),
+            ("Compare the results of the 2022 Ruritanian election and the 2022 Open: who won?", ("2022 Ruritanian election", "2022 Open")),
         ],
     )
     def test_parts_are_found(self, question: str, facets: tuple[str, ...]) -> None:
@@ -127,6 +129,14 @@ class TestMentions:
         there = content_words("Public transport costs little in summer.")
         assert mentions("public transport cost", there)
         assert not mentions("housing supply", there)
+
+    def test_words_that_parts_share_tell_nothing_of_one(self) -> None:
+        told = content_words("Ann Lee directed Silent Harbour.")
+        parts = ("Who directed Silent Harbour", "What was its budget (Silent Harbour)")
+        assert [mentions(part, told, [other for other in parts if other != part]) for part in parts] == [True, False]
+
+    def test_what_is_asked_is_answered_in_other_words(self) -> None:
+        assert mentions("How many people died", content_words("A total of 296 people were killed."))
 
     def test_a_facet_without_content_is_always_there(self) -> None:
         assert mentions("the", frozenset())

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator, Sequence
 
 from deepdelve.core.records import Usage
-from deepdelve.engine.backends.builtin.names import names
 from deepdelve.engine.backends.builtin.passages import best_sentences, weigh_sources
 from deepdelve.engine.backends.builtin.relevance import Ranked, SourceText, rank
 from deepdelve.engine.bounded.provider import ChatMessage, RetrievalContext, UsageAccumulator
+from deepdelve.utils.names import names
 from deepdelve.utils.text import squash, stem, telling_words, terms
 
 # So many sources must speak of the topic by themselves, or one that holds nearly all its words.

@@ -57,7 +57,8 @@ def missing_query_facet(ctx: CheckContext) -> Facts | None:
     """A part of the question is nowhere in the report, not even as a gap."""
     if not ctx.report.exists:
         return None
-    missing = tuple(facet for facet in ctx.facets if not mentions(facet, ctx.report.words))
+    told = ctx.report.words
+    missing = tuple(facet for facet in ctx.facets if not mentions(facet, told, (other for other in ctx.facets if other != facet)))
     return Facts(facets=missing) if missing else None
 
 

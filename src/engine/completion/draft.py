@@ -79,10 +79,11 @@ class Draft:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Content words of the body, headings included."""
+        """Content words of the body and its headings, save the title, which repeats the question, and headings over nothing."""
         found: set[str] = set()
-        for section in self.body:
-            found |= content_words(section.title)
+        for number, section in enumerate(self.body):
+            if section.sentences and not (section.level == 1 and number == 0):
+                found |= content_words(section.title)
             for sentence in section.sentences:
                 found |= sentence.words
         return frozenset(found)

@@ -70,3 +70,9 @@ class TestSpeed:
             return "[S1," * size + "\n" + "#" * size + "\n" + "[ " * size + "a." * size + "\n" + "。" * size
 
         in_proportion(lambda marks: parse_draft(hostile(marks)), range(20_000))
+
+
+def test_a_title_and_a_heading_over_nothing_say_nothing() -> None:
+    draft = parse_draft("# Alder and Birch\n\nThe Alder is long. [S1]\n\n## Birch\n\n## Cedar\n\nIt is short. [S2]\n")
+    assert {"alder", "cedar"} <= draft.words
+    assert "birch" not in draft.words

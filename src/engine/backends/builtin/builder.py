@@ -9,10 +9,10 @@ from deepdelve.engine.backends.builtin.briefs import directive_of, objected_ids,
 from deepdelve.engine.backends.builtin.conversation import Call, Conversation, Turn
 from deepdelve.engine.backends.builtin.differing import differences
 from deepdelve.engine.backends.builtin.facets import Facet, split_question
-from deepdelve.engine.backends.builtin.names import names
 from deepdelve.engine.backends.builtin.passages import ANSWER_SHARE, weigh_sources
 from deepdelve.engine.backends.builtin.relevance import Question, SourceText, weigh
 from deepdelve.engine.completion.gaps import as_words, gap_question, gap_sentence
+from deepdelve.utils.names import names
 from deepdelve.utils.text import terms
 
 DEFAULT_WORDS = 1_200

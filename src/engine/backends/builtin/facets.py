@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deepdelve.engine.backends.builtin.names import Name, find_names
 from deepdelve.engine.delegation_rules import Asker, Limits, Request, judge
+from deepdelve.engine.facets import compared, completed
+from deepdelve.utils.names import Name, find_names
 from deepdelve.utils.text import squash, terms
 
 MAX_FACETS = 4
@@ -45,7 +46,7 @@ class Facet:
 def split_question(question: str) -> list[Facet]:
     """One to ``MAX_FACETS`` facets: several questions, things that are compared, or the question as a whole."""
     text = _asked(squash(question))
-    for parts in (_questions(text), _compared(text)):
+    for parts in (_questions(text), _compared(text), _side_by_side(text)):
         if 2 <= len(parts) <= MAX_FACETS and _independent(parts):
             return parts
     return [whole(text)]
@@ -74,7 +75,7 @@ def _asked(text: str) -> str:
 def _questions(text: str) -> list[Facet]:
     asked = [part.strip() for part in _QUESTION_END.split(text) if terms(part)]
     if len(asked) < 2:
-        asked = [part.strip() for part in _NEXT_QUESTION.split(text) if part and len(terms(part)) >= 2]
+        asked = [part.strip() for part in _NEXT_QUESTION.split(text) if part and terms(part)]
     return [_completed(part, asked[0] if at else "") for at, part in enumerate(asked)] if len(asked) >= 2 else []
 
 
@@ -84,7 +85,7 @@ def _completed(part: str, first: str) -> Facet:
     named = [name.text for name in find_names(first)]
     if named and not find_names(part) and set(terms(part)) & set(terms(first)):
         return Facet(facet.name, f"{part} ({', '.join(named)})")
-    return facet
+    return Facet(facet.name, completed(facet.text, first))
 
 
 def _compared(text: str) -> list[Facet]:
@@ -99,6 +100,15 @@ def _compared(text: str) -> list[Facet]:
                 return []
             return [Facet(name.text, _without(text, group, name)) for name in group]
     return []
+
+
+def _side_by_side(text: str) -> list[Facet]:
+    """Things that are compared and are no names by their spelling ("the 2022 election")."""
+    subjects = compared(text)
+    if len(subjects) < 2 or any(text.count(subject) != 1 for subject in subjects):
+        return []
+    start, end = text.index(subjects[0]), text.index(subjects[-1]) + len(subjects[-1])
+    return [Facet(subject, squash(f"{text[:start]}{subject}{text[end:]}")) for subject in subjects]
 
 
 def _listed_before(text: str, found: Sequence[Name], index: int) -> list[Name]:

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from deepdelve.engine.backends.builtin.answers import gives_wanted
 from deepdelve.engine.backends.builtin.lists import BULLET, Item, item_at, items
-from deepdelve.engine.backends.builtin.names import find_names, numbered, of_another_number
 from deepdelve.engine.backends.builtin.relevance import Question, Ranked, SourceText, bare_title, title_words, weigh
+from deepdelve.utils.names import find_names, numbered, of_another_number
 from deepdelve.utils.text import STOP_WORDS, Sentence, sentences, squash, stem, terms, words
 
 QUOTE_CHARS = (15, 600)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from deepdelve.engine.backends.builtin.names import names
+from deepdelve.utils.names import names
 from deepdelve.utils.text import Sentence, sentences, terms
 
 TITLE_WEIGHT = 0.6

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from deepdelve.engine.backends.builtin.briefs import LEADS_LABEL, Brief, read_brief
 from deepdelve.engine.backends.builtin.conversation import Call, Conversation, Turn, json_object, objects, texts
 from deepdelve.engine.backends.builtin.facets import split_question
-from deepdelve.engine.backends.builtin.names import names
 from deepdelve.engine.backends.builtin.relevance import SourceText, rank, same_name
+from deepdelve.utils.names import names
 from deepdelve.utils.text import STOP_WORDS, squash, terms, words
 
 ROUNDS = 2

@@ -17,6 +17,7 @@ def facet_names(question: str) -> list[str]:
         ("What do E. B. White and Dan Masterson have in common?", ["E. B. White", "Dan Masterson"]),
         ("Which river is longer: Rhine, Elbe, Rhone or Danube?", ["Rhine", "Elbe", "Rhone", "Danube"]),
         ("Compare Oslo, Bergen and Trondheim by rent", ["Oslo", "Bergen", "Trondheim"]),
+        ("Compare the results of the 2022 Ruritanian election and the 2022 Open: who won?", ["2022 Ruritanian election", "2022 Open"]),
         ("Which singer is American, Mark King or Nick Hexum?", ["Mark King", "Nick Hexum"]),
     ],
 )
@@ -75,6 +76,14 @@ def test_a_second_question_needs_no_mark_of_its_own(joint: str) -> None:
 def test_a_later_question_on_the_same_subject_is_researched_with_its_name(question: str, second: str) -> None:
     assert _questions(question)[1].text == second
     assert "(" not in _questions(question)[1].name
+
+
+@pytest.mark.parametrize("joint", ["? What", " and what"])
+def test_a_later_question_that_refers_back_is_researched_with_the_name(joint: str) -> None:
+    first, second = split_question(f"Who directed Silent Harbour{joint} was its budget?")
+    assert first.name == "Who directed Silent Harbour"
+    assert second.name == "What was its budget"
+    assert "Silent Harbour" in second.text
 
 
 def test_more_parts_than_can_be_researched_stay_one_question() -> None:

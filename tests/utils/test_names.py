@@ -2,7 +2,7 @@
 
 import pytest
 
-from deepdelve.engine.backends.builtin.names import find_names, names, numbered, of_another_number
+from deepdelve.utils.names import find_names, names, numbered, of_another_number
 from tests.support.patience import in_proportion
 
 
