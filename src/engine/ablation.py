@@ -17,6 +17,7 @@ Pass = Literal[
     "rebuild",
     "narrated",
     "restore",
+    "hold_parts",
     "findings_by_code",
     "report_by_code",
 ]
@@ -31,6 +32,7 @@ PASSES: dict[Pass, str] = {
     "rebuild": "a report that mending has failed on is written anew",
     "narrated": "a report given as a reply instead of a file is kept",
     "restore": "where no draft stands, the best rejected one is brought back",
+    "hold_parts": "a pass that was to mend one part and lost others is undone",
     "findings_by_code": "findings that no writer wrote are taken from the records",
     "report_by_code": "a report that no writer wrote is put together from the findings",
 }

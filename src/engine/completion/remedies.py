@@ -101,7 +101,10 @@ async def findings_writer(due: Due) -> str | None:
 async def findings_facets(due: Due) -> str | None:
     """One pass a facet, in turn: each sees its own facet's evidence and edits only its own part."""
     for facet in due.verdict.facts.facets[: _facet_limit(due)]:
+        before = due.ctx.draft("findings")
         await stages.write_findings(due.ctx, directives.render(due.verdict, "FindingsWriter", due.standing), facet=facet, review=False)
+        if await stages.hold_the_rest(due.ctx, "findings", before):
+            await stages.entries_by_code(due.ctx, [facet])
     return None
 
 
@@ -125,7 +128,9 @@ async def builder_facets(due: Due) -> str | None:
     base = directives.render(due.verdict, "Builder", due.standing)
     for facet in due.verdict.facts.facets[: _facet_limit(due)]:
         directive = f"{base}\n\nThis time mend the facet '{facet}' only, with edit_workspace_file; leave the rest as it is."
+        before = due.ctx.draft("final_report")
         await stages.write_report(due.ctx, directive, review=False)
+        await stages.hold_the_rest(due.ctx, "final_report", before)
     return None
 
 

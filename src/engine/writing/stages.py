@@ -100,6 +100,26 @@ async def restore_best(ctx: RunContext, artifact: Artifact) -> bool:
     return True
 
 
+async def hold_the_rest(ctx: RunContext, artifact: Artifact, before: str) -> bool:
+    """Where a pass that was to mend one part lost sources that the draft cited, the draft from before stands again; the pass is set aside.
+
+    Args:
+        ctx: the run.
+        artifact: what was mended.
+        before: its draft before the pass.
+    """
+    now = ctx.draft(artifact)
+    lost = set(parse_draft(before).cited) & {s.id for s in ctx.run.state.citable_sources()} - set(parse_draft(now).cited)
+    if not lost or not ctx.services.runs("hold_parts"):
+        return False
+    aside = await quarantine(ctx, artifact, "lost_parts", grounding=False)
+    await ctx.run.keep(write_text_atomic, ctx.run.dir / artifact_file(artifact), before)
+    stamp(ctx, artifact, "restored, as a pass on one part lost others")
+    where = f" ({aside})" if aside else ""
+    ctx.run.notice(f"A pass that was to mend one part lost others; the draft from before it stands again{where}.", code="restored")
+    return True
+
+
 async def report_by_code(ctx: RunContext) -> bool:
     """The last resort when no writer has written: the findings themselves as a report, each claim with its source."""
     state = ctx.run.state

@@ -166,6 +166,15 @@ class TestFindings:
             assert ctx.draft("findings") == "## Rivers\n\n- Rivers are long [S9]\n", "code never replaces a file that stands"
             assert {role for role, _ in dispatched(surface)} == {"FindingsWriter"}
 
+    async def test_findings_facets_undoes_a_pass_that_loses_other_facets(self, tmp_path):
+        writer = writing("findings.md", "## river Birch\n\n- The Birch is 98 kilometres long [S2]\n")
+        async with at_rest(tmp_path, findings=FINDINGS, FindingsWriter=writer) as (ctx, surface, _):
+            await remedies.findings_facets(due(ctx, "findings_underuses_evidence", Facts(facets=("river Birch",), source_ids=("S2",))))
+            findings = ctx.draft("findings")
+            assert findings.startswith(FINDINGS.rstrip())
+            assert "98 kilometres long" in findings, "what the pass was for is added from the records"
+            assert [event.problem for event in surface.of(ev.ArtifactRejected)] == ["lost_parts"]
+
     async def test_findings_facets_is_capped(self, tmp_path):
         writer = writing("findings.md")
         async with at_rest(tmp_path, findings=FINDINGS, FindingsWriter=writer) as (ctx, _surface, _):
@@ -211,6 +220,13 @@ class TestReport:
             named = [re.search("mend the facet '([^']+)' only", message).group(1) for message in writer.told]
             assert named == ["river Alder", "river Birch"]
             assert [role for role, _ in dispatched(surface)] == ["Builder", "Builder"], "one after the other, and no reviewer between"
+
+    async def test_builder_facets_undoes_a_pass_that_loses_other_facets(self, tmp_path):
+        writer = writing("final_report.md", "# Rivers\n\nThe Birch is 98 kilometres long [S2].\n", REPORT + "Two.\n")
+        async with at_rest(tmp_path, findings=FINDINGS, report=REPORT, Builder=writer) as (ctx, surface, _):
+            await remedies.builder_facets(due(ctx, "report_underuses_evidence", Facts(facets=("river Birch", "river Alder"))))
+            assert ctx.draft("final_report") == REPORT + "Two.\n", "the next pass begins with what was there"
+            assert [event.problem for event in surface.of(ev.ArtifactRejected)] == ["lost_parts"]
 
     async def test_report_by_code_holds_findings_and_what_they_left_out_and_asks_no_model(self, tmp_path):
         async with at_rest(tmp_path, findings=FINDINGS) as (ctx, _surface, factory):
