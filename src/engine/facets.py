@@ -212,7 +212,7 @@ def completed(part: str, earlier: str) -> str:
     if not _REFERS_BACK.search(part) or find_names(part):
         return part
     named = list(dict.fromkeys(name.text for name in find_names(earlier)))
-    return f"{part} ({', '.join(named)})" if named else part
+    return f"{part.rstrip(' ?？')} ({', '.join(named)})" if named else part
 
 
 def _requested(number: str, noun: str) -> Requested | None:

@@ -30,7 +30,7 @@ _ASKS = re.compile(
 )
 _NEXT_QUESTION = re.compile(
     r"(?:;|,)\s+(?:and|und|et|y)\s+(?=(?:what|who|when|where|why|how|which|does|do|is|are|did|was|were)\b)"
-    r"|\s+and\s+(?=(?:what|who|when|where|why|how)\s+(?:does|do|is|are|did|was|were|has|have|can|should)\b)",
+    r"|\s+and\s+(?=(?:what|who|when|where|why|how)\s+(?P<helped>(?:does|do|is|are|did|was|were|has|have|can|should)\b)?)",
     re.IGNORECASE,
 )
 
@@ -75,16 +75,34 @@ def _asked(text: str) -> str:
 def _questions(text: str) -> list[Facet]:
     asked = [part.strip() for part in _QUESTION_END.split(text) if terms(part)]
     if len(asked) < 2:
-        asked = [part.strip() for part in _NEXT_QUESTION.split(text) if part and terms(part)]
-    return [_completed(part, asked[0] if at else "") for at, part in enumerate(asked)] if len(asked) >= 2 else []
+        asked = _joined_questions(text)
+        return [_completed(part, asked[0] if at else "", joined=True) for at, part in enumerate(asked)] if len(asked) >= 2 else []
+    return [_completed(part, asked[0] if at else "") for at, part in enumerate(asked)]
 
 
-def _completed(part: str, first: str) -> Facet:
+def _joined_questions(text: str) -> list[str]:
+    """The questions that one sentence joins: "who wrote it and when was it published", "who won A and who won B".
+
+    "The man who came and who went" joins none, and what is asked of one thing without naming it again stays with it.
+    """
+    asked: list[str] = []
+    start = 0
+    for joint in _NEXT_QUESTION.finditer(text):
+        part, rest = text[start : joint.start()], text[joint.end() :]
+        relative = rest.split(maxsplit=1)[0].casefold() in part.casefold().split()[1:]
+        apart = joint[0].lstrip()[:1] in ",;" or joint["helped"] or (find_names(rest) and not relative)
+        if apart and terms(part):
+            asked.append(part.strip())
+            start = joint.end()
+    return [*asked, text[start:].strip()] if terms(text[start:]) else []
+
+
+def _completed(part: str, first: str, *, joined: bool = False) -> Facet:
     """A later question; where it names nothing itself and goes on about the first one's subject, with the names of that one."""
     facet = whole(part[:1].upper() + part[1:])
     named = [name.text for name in find_names(first)]
-    if named and not find_names(part) and set(terms(part)) & set(terms(first)):
-        return Facet(facet.name, f"{part} ({', '.join(named)})")
+    if named and not find_names(part) and (joined or set(terms(part)) & set(terms(first))):
+        return Facet(facet.name, f"{part.rstrip(' ?？')} ({', '.join(named)})")
     return Facet(facet.name, completed(facet.text, first))
 
 

@@ -86,6 +86,22 @@ def test_a_later_question_that_refers_back_is_researched_with_the_name(joint: st
     assert "Silent Harbour" in second.text
 
 
+def test_questions_that_one_sentence_joins_are_several() -> None:
+    assert facet_names("Who won the Oslo Cup and who won the Bergen Cup?") == ["Who won the Oslo Cup", "Who won the Bergen Cup"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the man who founded Acme and who sold Bcme?",
+        "What and who is Ann Lee?",
+        "When did Flight Nine crash, how many people died and what caused it?",
+    ],
+)
+def test_what_is_asked_of_one_thing_stays_together(question: str) -> None:
+    assert len(facet_names(question)) == 1
+
+
 def test_more_parts_than_can_be_researched_stay_one_question() -> None:
     many = "? ".join(f"What is the mass of planet number {n}" for n in range(MAX_FACETS + 1)) + "?"
     assert len(split_question(many)) == 1
