@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from deepdelve.core.errors import RunBusyError
-from deepdelve.utils.files import disk_error
-
-try:
-    import fcntl
-except ImportError:  # Windows has no flock; there the file tells who works, and nothing stops a second process.
-    fcntl = None
+from deepdelve.utils.files import disk_error, try_lock
 
 LEASE = "lease.json"
 _TRIES = 3
@@ -54,7 +49,7 @@ class Lease:
     def _opened(self) -> int | None:
         """The locked file, or None. A lock on a file that its last holder has just removed is no lease."""
         fd = os.open(self.path, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
-        if _lock(fd) and self.path.is_file() and os.path.samestat(os.fstat(fd), self.path.stat()):
+        if try_lock(fd) and self.path.is_file() and os.path.samestat(os.fstat(fd), self.path.stat()):
             return fd
         os.close(fd)
         return None
@@ -76,7 +71,7 @@ def is_live(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(fd)
+        return not try_lock(fd)
     finally:
         os.close(fd)
 
@@ -88,14 +83,3 @@ def read(folder: Path) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return cast("dict[str, object]", found) if isinstance(found, dict) else {}
-
-
-def _lock(fd: int) -> bool:
-    """Whether the lock could be taken without waiting."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -8,6 +8,11 @@ from pathlib import Path
 
 from deepdelve.core.errors import DiskError
 
+try:
+    import fcntl
+except ImportError:  # Windows has no flock; there one process at a time is up to the person.
+    fcntl = None
+
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -77,3 +82,14 @@ def disk_error(error: OSError, path: Path) -> DiskError:
     if error.errno == errno.EROFS:
         return DiskError(f"{path} is on a read-only disk.", "Make it writable, or set DEEPDELVE_HOME to another folder.")
     return DiskError(f"{path} cannot be written ({error.strerror or error}).", "Check the folder's permissions, or set DEEPDELVE_HOME.")
+
+
+def try_lock(fd: int) -> bool:
+    """Whether this process alone holds the open file now; it never waits. The lock goes with the descriptor, or with the process."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

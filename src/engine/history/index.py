@@ -12,17 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
 from deepdelve.engine.history.files import Notes
 from deepdelve.engine.history.match import Prefilter, norm
 from deepdelve.engine.history.parse import All, Any, Expression, Term
 from deepdelve.engine.history.query import DEFAULT_KINDS
 from deepdelve.engine.history.records import iso
 from deepdelve.engine.history.sources import Reader, Roots, Source, Wants, discover, state_of
+from deepdelve.utils.files import try_lock
 
 VERSION = 3
 _TRIGRAM = 3
@@ -252,12 +248,4 @@ def _quoted(gram: str) -> str:
 def _lock(path: Path) -> Generator[bool]:
     """Whether this process alone may write; let go with the block, or with the process."""
     with path.open("ab") as file:
-        if fcntl is None:
-            yield True
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
+        yield try_lock(file.fileno())

@@ -15,12 +15,7 @@ from typing import Any
 
 from deepdelve.core.errors import RunBusyError
 from deepdelve.engine.vault.layout import Vault, hash_of
-from deepdelve.utils.files import disk_error, write_text_atomic
-
-try:
-    import fcntl
-except ImportError:  # Windows has no flock; there one process at a time is up to the person.
-    fcntl = None
+from deepdelve.utils.files import disk_error, try_lock, write_text_atomic
 
 JOURNAL = "journal.json"
 LOCK_SECONDS = 30.0
@@ -50,7 +45,7 @@ def locked(vault: Vault, seconds: float = LOCK_SECONDS) -> Generator[None]:
         raise disk_error(error, path) from error
     try:
         for _ in range(max(1, round(seconds / _LOOK_AGAIN))):
-            if _taken(fd):
+            if try_lock(fd):
                 break
             time.sleep(_LOOK_AGAIN)
         else:
@@ -169,13 +164,3 @@ def _sha(text: str) -> str:
 def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
-
-
-def _taken(fd: int) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
