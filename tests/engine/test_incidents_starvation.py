@@ -6,7 +6,7 @@ import pytest
 
 from deepdelve.core.errors import BackendError
 from deepdelve.engine.completion.table import tier_problems
-from tests.support.faults import _LONG, ALDER, BIRCH, FAULTS, REPORT, _ids, _with_ids
+from tests.support.faults import _LONG, ALDER, BIRCH, FAULTS, REPORT, ids_of, with_ids
 from tests.support.incidents import THREE, THREE_ASKED, dispatches, winners, writes
 from tests.support.scripted import call, text
 from tests.support.whole_run import (
@@ -36,7 +36,7 @@ def builder(shown, documents=RIVERS):
             return [call("read_workspace_file", name="findings.md")]
         if len(found) > 1:
             return text("Written.")
-        return [call("write_workspace_file", name="final_report.md", text=_with_ids(shown(said(messages)), _ids(found[0], documents)))]
+        return [call("write_workspace_file", name="final_report.md", text=with_ids(shown(said(messages)), ids_of(found[0], documents)))]
 
     return rule
 

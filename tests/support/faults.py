@@ -61,11 +61,11 @@ class Fault:
                 return [call("read_workspace_file", name="findings.md")]
             if found[1 if self.writer == "Builder" else 0 :]:
                 return text("Written.")
-            ids.update(_ids(shown, self.documents))
+            ids.update(ids_of(shown, self.documents))
             if mends and told:
                 mended.append(self.good)
             body = mended[-1] if mended else self.bad
-            return [call("write_workspace_file", name=name, text=_with_ids(body, ids))]
+            return [call("write_workspace_file", name=name, text=with_ids(body, ids))]
 
         return rule
 
@@ -87,7 +87,7 @@ def _is_directive(message: str) -> bool:
     return bool(parts)
 
 
-def _ids(shown: str, documents: Mapping[str, str]) -> dict[str, str]:
+def ids_of(shown: str, documents: Mapping[str, str]) -> dict[str, str]:
     """Which id the source of each document has, from the lines that name it."""
     found: dict[str, str] = {}
     for name in documents:
@@ -98,7 +98,7 @@ def _ids(shown: str, documents: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _with_ids(body: str, ids: Mapping[str, str]) -> str:
+def with_ids(body: str, ids: Mapping[str, str]) -> str:
     for name, source_id in ids.items():
         body = body.replace(f"[{name}]", f"[{source_id}]")
     return body
