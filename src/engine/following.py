@@ -88,4 +88,4 @@ def _label(state: RunState) -> str:
         return ""
     counted = f" {ledger.counts_line(state.claims)}." if state.claims.total else ""
     why = f" {state.reason[:1].upper()}{state.reason[1:].rstrip('.')}." if state.reason else ""
-    return f"{frame.LABELS[state.outcome]}.{counted}{why}"
+    return f"{frame.label(state.outcome)}{counted}{why}"

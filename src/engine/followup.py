@@ -105,7 +105,7 @@ async def answer(ctx: RunContext, question: str) -> RunResult:
         return _result(ctx, question, "failed", reason=result.reason)
     draft = _answer_text(result.text, ids, gap_sentence(question, state.language))
     claims = await asyncio.to_thread(ledger.build_ledger, draft, state.usable_sources(), ctx.indexes(), ctx.verifier, question)
-    rendered = render.render(draft, claims, state.usable_sources(), "answer")
+    rendered = render.render(draft, claims, state.usable_sources(), "answer", language=state.language)
     run.emit(ev.FollowUp(question=question, answer=rendered.text, citations=tuple(rendered.order)))
     await run.room()
     run.checkpoint()

@@ -9,13 +9,14 @@ from deepdelve.config import Settings
 from deepdelve.engine.backends.base import ChatFactory
 from deepdelve.utils.grounding.support import LexicalVerifier, Verifier
 
-BY_WORDS = "lexical comparison with the stored text of each cited source"
-BY_MODEL = "lexical comparison with the stored text of each cited source, and the chat model where words leave it open"
+# The phrases that tell a reader what checked the claims.
+BY_WORDS = "checked_words"
+BY_MODEL = "checked_model"
 ASK_SECONDS = 120.0
 
 
 def verifier_for(settings: Settings, backend: ChatFactory, nonce: str) -> tuple[Verifier, str]:
-    """The verifier, and in a few words what it goes by. To be called in the run's event loop; it is used from worker threads."""
+    """The verifier, and the phrase that says what it goes by. To be called in the run's event loop; it is used from worker threads."""
     if settings.settings.judge != "model" or backend.name == "builtin":
         return LexicalVerifier(), BY_WORDS
     from deepdelve.engine.backends.judge import ModelJudge

@@ -38,8 +38,18 @@ seen shall she should since so some still such t tell than that the their them t
 too two under until up upon us use used uses using very via was we well were what when where whether which while who whom whose why will
 with within without would yet you your
 """
+# Small words of other languages, accents folded; none that means something in English or stands alone for a name.
+_SMALL_LIST = """
+der das dem ein eine einen einem einer eines und oder aber auch nicht kein keine zu zum zur von vom bei nach aus auf fur uber unter ist
+sind waren wird werden wurde wurden haben hatte kann konnen soll sollen wie wer wo wann warum welche welcher welches wenn sie wir ich sich
+nur noch mehr sehr durch gegen ohne bis seit wieviel les une du de et ou mais dans sur avec sans aux ce cet cette ces qui que quoi dont
+sont etait etaient ont il elle ils elles nous vous leur leurs ne pas comme entre quel quelle quels quelles est el una unos unas pero en con
+por del era eran fue han su sus como mas cuales cual quien quienes donde cuando cuanto cuantos cuanta cuantas gli uno nel nella nei non di
+dal della delle degli che sono tra fra quali quale qual chi dove quando perche uma umas em com nao sao foi quem onde quais het een maar op
+voor met aan naar zijn niet geen welke hoe heeft
+"""
 _ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
-STOP_WORDS = frozenset(_STOP_LIST.split())
+STOP_WORDS = frozenset(_STOP_LIST.split()) | frozenset(_SMALL_LIST.split())
 
 
 @dataclass(frozen=True)

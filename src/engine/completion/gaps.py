@@ -1,38 +1,16 @@
-"""How a gap in the evidence is worded, and whether a report discloses one. The wording is here and nowhere else."""
+"""How a gap in the evidence is worded, and whether a report discloses one. The wording stands with the other phrases, in each language."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import regex
 
 from deepdelve.engine.completion.draft import Draft, Sentence
 from deepdelve.engine.completion.verdict import Gap
 from deepdelve.utils.fence import clean
+from deepdelve.utils.phrases import in_all_languages, say
 from deepdelve.utils.words import content_words
 
-WORDINGS: dict[str, str] = {
-    "en": "No source in the available evidence directly states: ",
-    "de": "Keine Quelle im vorliegenden Material nennt unmittelbar: ",
-    "fr": "Aucune source disponible n'indique directement : ",
-    "es": "Ninguna fuente disponible indica directamente: ",
-    "it": "Nessuna fonte disponibile indica direttamente: ",
-    "pt": "Nenhuma fonte disponível indica diretamente: ",
-    "nl": "Geen enkele beschikbare bron vermeldt rechtstreeks: ",
-    "zh": "现有资料中没有来源直接说明：",
-    "ja": "入手できた資料に直接の記載がない事項：",
-}
-_LANGUAGE_NAMES = {
-    "english": "en",
-    "german": "de",
-    "deutsch": "de",
-    "french": "fr",
-    "spanish": "es",
-    "italian": "it",
-    "portuguese": "pt",
-    "dutch": "nl",
-    "chinese": "zh",
-    "japanese": "ja",
-}
-_STARTS = tuple(sorted((wording.strip().rstrip(":：").rstrip().casefold() for wording in WORDINGS.values()), key=len, reverse=True))
 _DISCLOSES = regex.compile(
     r"\bno (?:[\w-]+ ){0,3}(?:source|sources|evidence|data|information|figure|figures|statistics)\b|\b(?:not|n't|"
     r"never) (?:[\w-]+ ){0,2}(?:found|available|stated|reported|disclosed|published|identified|confirmed|located|verified|"
@@ -58,13 +36,10 @@ _WORKING_FILES = regex.compile(
 )
 
 
-def gap_sentence(question: str, language: str = "en") -> str:
+def gap_sentence(question: str, language: str = "") -> str:
     """The sentence that discloses one unanswered question, in the report's language where its wording is known."""
-    start = WORDINGS[_language(language)]
     asked = as_words(question).strip(" .:")
-    if asked.endswith(_ASKS):
-        return f"{start}{asked}"
-    return f"{start}{asked}{'。' if _language(language) in {'zh', 'ja'} else '.'}"
+    return f"{say('gap', language)}{asked}{'' if asked.endswith(_ASKS) else say('stop', language)}"
 
 
 def as_words(question: str) -> str:
@@ -80,7 +55,7 @@ def gap_question(sentence: str) -> str:
     """What a gap sentence names as unanswered; empty for any other sentence."""
     text = sentence.strip(" -*_")
     folded = text.casefold()
-    for start in _STARTS:
+    for start in _starts():
         if folded.startswith(start):
             return text[len(start) :].strip(" .:：。*_")
     return ""
@@ -115,7 +90,7 @@ def _asks(asked: frozenset[str], there: frozenset[str]) -> bool:
     return bool(asked) and 5 * len(asked & there) >= 4 * len(asked)
 
 
-def _language(name: str) -> str:
-    folded = name.casefold().strip()
-    code = _LANGUAGE_NAMES.get(folded, folded.replace("_", "-").partition("-")[0])
-    return code if code in WORDINGS else "en"
+@cache
+def _starts() -> tuple[str, ...]:
+    """How gap sentences begin, in every language, the longest first."""
+    return tuple(sorted((start.strip().rstrip(":：").rstrip().casefold() for start in in_all_languages("gap")), key=len, reverse=True))

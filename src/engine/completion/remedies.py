@@ -15,6 +15,7 @@ from deepdelve.engine.writing import stages
 from deepdelve.engine.writing.citation_fix import mend_citations
 from deepdelve.engine.writing.review_fix import stamp
 from deepdelve.utils.files import write_text_atomic
+from deepdelve.utils.phrases import say
 from deepdelve.utils.run_state import artifact_file
 
 DEEPENING_TASKS = 3
@@ -149,7 +150,7 @@ async def gap_section(due: Due) -> str | None:
     sentences = [gap_sentence(q, language) for gap in due.verdict.facts.gaps for q in (gap.questions or (gap.facet,))]
     new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in draft]
     if new:
-        text = f"{draft.rstrip()}\n\n## Evidence gaps\n\n" + "\n\n".join(new) + "\n"
+        text = f"{draft.rstrip()}\n\n## {say('evidence_gaps', language)}\n\n" + "\n\n".join(new) + "\n"
         await ctx.run.keep(write_text_atomic, ctx.run.dir / artifact_file("final_report"), text)
         stamp(ctx, "final_report", "code, gap section")
     return None

@@ -13,8 +13,10 @@ from deepdelve.core.requests import CitationRef
 from deepdelve.engine.completion.gaps import as_words, gap_question, gap_sentence
 from deepdelve.engine.context import RunContext
 from deepdelve.engine.writing import reader_notes
+from deepdelve.utils import phrases
 from deepdelve.utils.files import write_text_atomic
 from deepdelve.utils.grounding import frame, ledger, render
+from deepdelve.utils.phrases import say
 from deepdelve.utils.run_state import RunState
 
 _TITLE_CHARS = 300
@@ -51,7 +53,7 @@ def deliver(ctx: RunContext, outcome: Outcome, problems: Sequence[str], reason: 
     indexes = ctx.indexes()
     claims = ledger.build_ledger(draft, sources, indexes, ctx.verifier, run.state.question) if draft.strip() else []
     texts = {source_id: index.text for source_id, index in indexes.items()}
-    rendered = render.render(draft, claims, sources, run.state.style, texts=texts)
+    rendered = render.render(draft, claims, sources, run.state.style, texts=texts, language=run.state.language)
     unanswered = sum(bool(gap_question(line)) for line in draft.split("\n"))
     banner = _banner(ctx, claims, outcome, problems, reason, unanswered)
     notes = reader_notes.render(run.state, ctx.services.settings.settings.ablation)
@@ -62,7 +64,7 @@ def deliver(ctx: RunContext, outcome: Outcome, problems: Sequence[str], reason: 
     write_text_atomic(run.dir / BIBLIOGRAPHY, render.bibtex(sources, rendered.order))
     findings = ctx.draft("findings")
     if findings.strip():
-        found = render.render(findings, [], sources, "standard")
+        found = render.render(findings, [], sources, "standard", language=run.state.language)
         write_text_atomic(run.dir / FINDINGS, found.text)
     write_text_atomic(run.dir / REPORT, text)
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
@@ -84,25 +86,27 @@ def no_evidence_report(state: RunState) -> str:
     lines = [f"# {title}", "", gap_sentence(title, state.language)]
     if state.queries:
         shown = "; ".join(dict.fromkeys(as_words(query).rstrip(" .?？؟") for query in state.queries[:8]))
-        lines += ["", f"No source was found that answers it by searching for: {shown}."]
+        lines += ["", say("searched", state.language, queries=shown)]
     return "\n".join(lines) + "\n"
 
 
 def _banner(ctx: RunContext, claims: Sequence[Claim], outcome: Outcome, problems: Sequence[str], reason: str, unanswered: int) -> str:
     """The lines at the top: what the report is, how the run ended, how many claims are carried, and what found no answer."""
-    lines: list[str] = []
-    if ctx.run.state.backend == "builtin":
-        lines.append(frame.EXTRACTIVE)
+    language = ctx.run.state.language
     number = ledger.counts(claims)
-    counted = f" {ledger.counts_line(number)}." if number.total else ""
-    checked = f" Checked by {ctx.checked_by}." if number.total else ""
+    told = [frame.label(outcome, language)]
+    if number.total:
+        told += [ledger.counts_line(number, language) + say("stop", language), say(ctx.checked_by, language)]
     # Without a claim, nothing was answered at all, and the outcome says so.
-    parts = "One part" if unanswered == 1 else f"{unanswered} parts"
-    gaps = f" {parts} of the question found no answer in the sources." if unanswered and number.total else ""
-    why = f" {reason[:1].upper()}{reason[1:].rstrip('.')}." if reason else ""
-    named = f" Open problems: {', '.join(problem.replace('_', ' ') for problem in problems)}." if problems else ""
-    lines.append(f"{frame.LABELS[outcome]}.{counted}{checked}{gaps}{why}{named}")
-    return "".join(f"> {line}\n" for line in lines) + "\n"
+    if unanswered and number.total:
+        told.append(phrases.counted("unanswered", unanswered, language))
+    if reason:
+        why = phrases.reason(reason, language).rstrip(".")
+        told.append(why[:1].upper() + why[1:] + say("stop", language))
+    if problems:
+        told.append(say("open_problems", language, names=", ".join(problem.replace("_", " ") for problem in problems)))
+    lines = [say("extractive", language)] if ctx.run.state.backend == "builtin" else []
+    return "".join(f"> {line}\n" for line in [*lines, " ".join(told)]) + "\n"
 
 
 def _placed(claim: Claim, span: tuple[int, int] | None, shift: int) -> Claim:

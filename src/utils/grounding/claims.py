@@ -81,7 +81,7 @@ def extract_claims(text: str, parsed: ParsedReport, question: str = "") -> list[
     for number, sentence in enumerate(sentences):
         if sentence.kind in ("heading", "code") or not sentence.text:
             continue
-        if sentence.start < top or (sentence.section == frame.NOTES and not own[number]):
+        if sentence.start < top or (frame.is_notes(sentence.section) and not own[number]):
             continue
         labels = covered[number]
         needs = bool(own[number]) or worthiness.needs_citation(sentence.text, question=question, kind=sentence.kind)

@@ -8,6 +8,7 @@ from deepdelve.core.records import Claim, ClaimCounts, Source
 from deepdelve.utils.grounding import citations, claims
 from deepdelve.utils.grounding.index import SourceIndex
 from deepdelve.utils.grounding.support import Verifier
+from deepdelve.utils.phrases import say
 
 VERSION = 1
 
@@ -68,20 +69,15 @@ def counts(found: Iterable[Claim]) -> ClaimCounts:
     return ClaimCounts(**totals)
 
 
-def counts_line(number: ClaimCounts) -> str:
-    """One sentence: ``41 of 44 claims supported, 2 partly, 1 not``."""
-    parts = [f"{number.supported} of {number.total} claims supported"]
+def counts_line(number: ClaimCounts, language: str = "") -> str:
+    """One sentence without its end: ``41 of 44 claims supported, 2 partly, 1 not``."""
+    parts = [say("count_supported", language, n=number.supported, total=number.total)]
     parts += [
-        f"{count} {word}"
-        for count, word in (
-            (number.partial, "partly"),
-            (number.contradicted, "contradicted"),
-            (number.unsupported, "not"),
-            (number.unchecked, "unchecked"),
-        )
-        if count
+        say(f"count_{status}", language, n=count)
+        for status in ("partial", "contradicted", "unsupported", "unchecked")
+        if (count := getattr(number, status))
     ]
-    return ", ".join(parts)
+    return say("comma", language).join(parts)
 
 
 def to_json(found: Sequence[Claim]) -> str:

@@ -9,8 +9,9 @@ from deepdelve.core.records import Claim, Source, Style
 from deepdelve.utils.grounding import citations
 from deepdelve.utils.grounding.citations import ParsedReport
 from deepdelve.utils.grounding.markers import Marker
+from deepdelve.utils.phrases import say
 
-_MARKS = {"unsupported": "not supported by", "contradicted": "contradicted by", "partial": "only partly supported by"}
+_MARKED = frozenset({"unsupported", "contradicted", "partial"})
 _PAGE = re.compile(r"^\[page (\d{1,5})\]\s*$", re.M)
 # An id that no marker was made of: in code, or of no source.
 _LEFT = re.compile(r"\[S\d{1,6}(?:, S\d{1,6}){0,60}\]")
@@ -46,6 +47,7 @@ def render(
     preface: str = "",
     texts: Mapping[str, str] | None = None,
     parsed: ParsedReport | None = None,
+    language: str = "",
 ) -> Rendered:
     """Render a draft.
 
@@ -59,6 +61,7 @@ def render(
         preface: put below the title, such as the outcome and the counts.
         texts: id to source text, so that local documents are listed with the pages that claims rest on.
         parsed: the draft as parsed already.
+        language: that of marks and headings which are added.
     """
     parsed = parsed or citations.parse(draft, known=sources.keys())
     resolver = _Resolver(sources)
@@ -66,14 +69,14 @@ def render(
     names = _names(order, sources, style)
     edits = [
         *_citation_edits(parsed, resolver, names, style),
-        *_mark_edits(claims, names, style),
+        *_mark_edits(claims, names, style, language),
         *_cuts(parsed, draft),
         *_left_over(parsed, draft),
         *_preface(draft, preface),
     ]
     text, place = _apply(draft, edits)
     spans = {claim.id: (place.start(claim.span[0]), place.end(claim.span[1])) for claim in claims if claim.span}
-    listing = _listing(order, sources, names, style, _pages(claims, texts or {}))
+    listing = _listing(order, sources, names, style, _pages(claims, texts or {}), language)
     body = text.rstrip()
     return Rendered(f"{body}\n\n{listing}\n" if listing else f"{body}\n", tuple(order), spans)
 
@@ -186,14 +189,14 @@ def _groups(parsed: ParsedReport) -> list[list[Marker]]:
     return groups
 
 
-def _mark_edits(claims: Sequence[Claim], names: Mapping[str, str], style: Style) -> list[_Edit]:
+def _mark_edits(claims: Sequence[Claim], names: Mapping[str, str], style: Style, language: str) -> list[_Edit]:
     """A visible mark behind each claim that is not carried."""
     edits: list[_Edit] = []
     for claim in claims:
-        if claim.span is None or not claim.needs_citation or claim.status not in _MARKS:
+        if claim.span is None or not claim.needs_citation or claim.status not in _MARKED:
             continue
         shown = list(dict.fromkeys(names[key] for key in claim.citations if key in names))
-        note = f"{_MARKS[claim.status]} {_shown(shown, style)}" if shown else "no source"
+        note = say(f"mark_{claim.status}", language, sources=_shown(shown, style)) if shown else say("mark_uncited", language)
         edits.append(_Edit(claim.span[1], claim.span[1], f" ⚠ {note}"))
     return edits
 
@@ -274,7 +277,12 @@ def _pages(claims: Sequence[Claim], texts: Mapping[str, str]) -> dict[str, list[
 
 
 def _listing(
-    order: Sequence[str], sources: Mapping[str, Source], names: Mapping[str, str], style: Style, pages: Mapping[str, list[int]]
+    order: Sequence[str],
+    sources: Mapping[str, Source],
+    names: Mapping[str, str],
+    style: Style,
+    pages: Mapping[str, list[int]],
+    language: str,
 ) -> str:
     if not order:
         return ""
@@ -284,10 +292,11 @@ def _listing(
         web = source.url.startswith(("http://", "https://"))
         place = re.sub(r"[\s<>]+", "%20", source.url) if web else source.url.removeprefix("file://") or source.file
         title = _plain(source.title) or (_plain(place) if not web else "")
-        page = f", p. {', '.join(map(str, pages[key]))}" if key in pages else ""
+        page = say("page", language, pages=", ".join(map(str, pages[key]))) if key in pages else ""
         entry = ". ".join(part for part in (title, place) if part) + page
         rows.append(f"- {_plain(names[key]).rstrip('.')}. {entry}" if style == "academic" else f"[{names[key]}] {entry}")
-    return "\n\n".join(["## References", "\n".join(rows)]) if style == "academic" else "\n\n".join(["## Sources", *rows])
+    heading = f"## {say('references' if style == 'academic' else 'sources', language)}"
+    return "\n\n".join([heading, "\n".join(rows)] if style == "academic" else [heading, *rows])
 
 
 def _plain(text: str) -> str:

@@ -5,9 +5,8 @@ The points were fitted on sentences that experts judged (expertqa); figures and 
 
 import re
 
-from deepdelve.utils.grounding import tokens
+from deepdelve.utils.grounding import frame, tokens
 
-GAP = "No source in the available evidence directly states"
 _FRAMING = re.compile(
     r"^(?:in (?:summary|conclusion|short|sum|this (?:report|section|answer|review))|to (?:summari[sz]e"
     r"|conclude|sum up|answer)|overall|this (?:report|section|document|review|answer|table|guide)\b"
@@ -20,13 +19,9 @@ _FRAMING = re.compile(
     re.I,
 )
 _GAP = re.compile(
-    rf"{GAP}|no (?:source|evidence|data) (?:in|was|were|could)|(?:could|was|were) not (?:be )?(?:found|verified"
-    rf"|located|accessible)|not (?:found|stated|available) in the (?:available )?(?:sources|evidence)"
-    r"|(?:given|provided) (?:context|sources?) do(?:es)? not"
-    # The report's own sentence for an open question, in the other languages that it is written in.
-    r"|^\W{0,4}(?:keine quelle im vorliegenden material|aucune source disponible n.indique|ninguna fuente disponible indica"
-    r"|nessuna fonte disponibile indica|nenhuma fonte disponível indica|geen enkele beschikbare bron vermeldt"
-    r"|现有资料中没有来源|入手できた資料に直接の記載がない)",
+    r"no (?:source|evidence|data) (?:in|was|were|could)|(?:could|was|were) not (?:be )?(?:found|verified"
+    r"|located|accessible)|not (?:found|stated|available) in the (?:available )?(?:sources|evidence)"
+    r"|(?:given|provided) (?:context|sources?) do(?:es)? not",
     re.I,
 )
 _LEAD_IN = re.compile(r"[:：]\s*(?:1\.)?\s*$")
@@ -53,7 +48,7 @@ def needs_citation(text: str, *, question: str = "", kind: str = "prose") -> boo
         question: what was asked; a sentence that only restates it needs none.
         kind: prose, list, table or quote.
     """
-    if _GAP.search(text) or text.rstrip().endswith(("?", "？", "؟")):
+    if frame.is_own(text) or _GAP.search(text) or text.rstrip().endswith(("?", "？", "؟")):
         return False
     content = tokens.content_keys(text)
     figure = re.search(r"\d", text) is not None

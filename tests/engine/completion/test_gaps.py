@@ -3,10 +3,11 @@
 import pytest
 
 from deepdelve.engine.completion.draft import parse_draft
-from deepdelve.engine.completion.gaps import WORDINGS, as_words, gap_question, gap_sentence, undisclosed
+from deepdelve.engine.completion.gaps import as_words, gap_question, gap_sentence, undisclosed
 from deepdelve.engine.completion.verdict import Gap
 from deepdelve.utils.grounding import citations
 from deepdelve.utils.grounding.worthiness import needs_citation
+from deepdelve.utils.phrases import LANGUAGES
 
 ESTONIA = Gap("digital services adoption Estonia")
 FINLAND = Gap("digital services adoption Finland")
@@ -30,7 +31,7 @@ class TestWording:
     def test_a_code_with_a_region_counts_and_a_name_that_begins_alike_does_not(self, language: str, start: str) -> None:
         assert gap_sentence("x", language).startswith(start)
 
-    @pytest.mark.parametrize("language", sorted(WORDINGS))
+    @pytest.mark.parametrize("language", LANGUAGES)
     def test_it_needs_no_source_in_any_language(self, language: str) -> None:
         assert not needs_citation(gap_sentence("die Kosten der Köhlbrandbrücke in Hamburg 2019", language))
 

@@ -5,7 +5,7 @@ import re
 from deepdelve.core.records import Flag
 from deepdelve.engine.completion.draft import parse_draft
 from deepdelve.engine.writing.reader_notes import notes, render
-from deepdelve.utils.grounding.frame import NOTES
+from deepdelve.utils.phrases import say
 from deepdelve.utils.run_state import DraftStamp
 from tests.engine.completion.states import REPORT, finding, good_state, source, task, verdicts
 
@@ -96,7 +96,7 @@ class TestForm:
         assert "://" not in text
 
     def test_the_heading_is_there_once(self) -> None:
-        assert self.everything().count(NOTES) == 1
+        assert self.everything().count(say("notes")) == 1
 
     def test_a_report_is_judged_alike_with_and_without_them(self) -> None:
         assert set(verdicts(good_state(), REPORT)) == set(verdicts(good_state(), REPORT + self.everything()))

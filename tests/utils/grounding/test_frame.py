@@ -1,22 +1,29 @@
 """What a delivered report says of itself is no claim about the world."""
 
+from typing import get_args
+
 import pytest
 
+from deepdelve.core.records import Outcome
 from deepdelve.utils.grounding import frame
 from deepdelve.utils.grounding.verify import verify_report
+from deepdelve.utils.phrases import say
 
 TEXT = {"S1": "The Kalda Dam is 142 metres high."}
 
 
-@pytest.mark.parametrize("label", frame.LABELS.values())
-@pytest.mark.parametrize("first", ["", f"> {frame.EXTRACTIVE}\n"])
-def test_the_lines_at_the_top_of_a_delivered_report_are_no_claims(label: str, first: str) -> None:
-    report = f"{first}> {label}. 10 of 12 claims supported, 2 partly. Checked by lexical comparison with 3 texts.\n\n# Dams\n\nThe Kalda Dam is 142 metres high [S1].\n"
+@pytest.mark.parametrize("language", ["English", "German", "Japanese"])
+@pytest.mark.parametrize("outcome", get_args(Outcome))
+@pytest.mark.parametrize("extractive", [True, False])
+def test_the_lines_at_the_top_of_a_delivered_report_are_no_claims(outcome: Outcome, extractive: bool, language: str) -> None:
+    first = f"> {say('extractive', language)}\n" if extractive else ""
+    report = f"{first}> {frame.label(outcome, language)} 10 of 12 claims supported, 2 partly. Checked by lexical comparison with 3 texts.\n\n# Dams\n\nThe Kalda Dam is 142 metres high [S1].\n"
     assert verify_report(report, TEXT).counts.total == 1
 
 
-def test_the_notes_at_the_end_are_no_claims() -> None:
-    report = f"# Dams\n\nThe Kalda Dam is 142 metres high [S1].\n\n---\n\n**{frame.NOTES}**\n\n- Two pages of 14 could not be read: the server of Example Corp was down.\n"
+@pytest.mark.parametrize("language", ["English", "German", "Japanese"])
+def test_the_notes_at_the_end_are_no_claims(language: str) -> None:
+    report = f"# Dams\n\nThe Kalda Dam is 142 metres high [S1].\n\n---\n\n**{say('notes', language)}**\n\n- Two pages of 14 could not be read: the server of Example Corp was down.\n"
     assert verify_report(report, TEXT).counts.total == 1
 
 

@@ -13,6 +13,7 @@ from deepdelve.engine.backends.builtin.passages import ANSWER_SHARE, weigh_sourc
 from deepdelve.engine.backends.builtin.relevance import Question, SourceText, weigh
 from deepdelve.engine.completion.gaps import as_words, gap_question, gap_sentence
 from deepdelve.utils.names import names
+from deepdelve.utils.phrases import say
 from deepdelve.utils.text import terms
 
 DEFAULT_WORDS = 1_200
@@ -28,7 +29,6 @@ ANSWER_BONUS = 0.15
 # Such a sentence is kept before others where it says this share of what the nearest of them says.
 NEAR_SHARE = 0.6
 MOST_ANSWERS = 2
-OTHER = "Further findings"
 _BULLET = re.compile(r"^- (.+?) \[((?:S\d{1,6})(?:, S\d{1,6})*)\]$")
 _WORD_LIMIT = re.compile(r"at most (\d{2,5}) words")
 _LANGUAGE = re.compile(r"Write in ([A-Za-z]+)")
@@ -101,8 +101,9 @@ def report(question: str, statements: Sequence[Statement], gaps: Sequence[str], 
     if limit:
         return _joined([title, " ".join(map(_cited, kept)), *closing])
     if "## Abstract" in form:
-        return _joined([title, *_academic(question, kept, closing)])
-    return _joined([title, *_sections(question, kept), *(["## Open questions", *closing] if closing else [])])
+        return _joined([title, *_academic(question, kept, closing, language)])
+    open_questions = [f"## {say('open_questions', language)}", *closing] if closing else []
+    return _joined([title, *_sections(question, kept, language), *open_questions])
 
 
 def _mentioned(facet: str, statements: Sequence[Statement]) -> bool:
@@ -181,7 +182,7 @@ def _leads_to(statement: Statement, silent: Sequence[Sequence[Statement]]) -> bo
     return any(other.text.startswith(name) for name in names(statement.text) for own in silent for other in own)
 
 
-def _sections(question: str, statements: Sequence[Statement]) -> list[str]:
+def _sections(question: str, statements: Sequence[Statement], language: str) -> list[str]:
     """A section for each facet, a paragraph for each source; a question of one facet needs no heading."""
     parts: list[str] = []
     facets = split_question(question)
@@ -189,17 +190,20 @@ def _sections(question: str, statements: Sequence[Statement]) -> list[str]:
     for facet in dict.fromkeys(statement.facet for statement in statements):
         own = [statement for statement in statements if statement.facet == facet]
         by_source = dict.fromkeys(statement.ids for statement in own)
-        heading = [f"## {as_words(facet) or OTHER}"] if parts or facet != only else []
+        heading = [f"## {as_words(facet) or say('further_findings', language)}"] if parts or facet != only else []
         parts += [*heading, *(" ".join(_cited(s) for s in own if s.ids == ids) for ids in by_source)]
     return parts
 
 
-def _academic(question: str, statements: Sequence[Statement], closing: Sequence[str]) -> list[str]:
+def _academic(question: str, statements: Sequence[Statement], closing: Sequence[str], language: str) -> list[str]:
     first, rest = statements[0], statements[1:]
-    parts = ["## Abstract", _cited(first), "## Background", "This report answers one question:", as_words(question)]
+    abstract, background, findings, limitations = (
+        f"## {say(name, language)}" for name in ("abstract", "background", "findings", "limitations")
+    )
+    parts = [abstract, _cited(first), background, say("one_question", language), as_words(question)]
     if rest:
-        parts += ["## Findings", *(f"#{part}" if part.startswith("## ") else part for part in _sections(question, rest))]
-    return [*parts, "## Limitations", "This report quotes its sources and draws no conclusions of its own.", *closing]
+        parts += [findings, *(f"#{part}" if part.startswith("## ") else part for part in _sections(question, rest, language))]
+    return [*parts, limitations, say("quotes_only", language), *closing]
 
 
 def _cited(statement: Statement) -> str:
