@@ -380,3 +380,35 @@ class TestWriters:
         assert winners(run) == ["truncated_ending"]
         assert run.result.outcome == "verified"
         assert [e.truncated for e in run.surface.of(ev.ArtifactWritten) if e.artifact == "final_report"] == [True, False]
+
+
+class TestTheBestDraft:
+    """A Builder that mends one problem by losing the rest: what is delivered is the draft of which most is carried."""
+
+    WRONG = REPORT.replace("212 kilometres", "912 kilometres")
+
+    @pytest.mark.parametrize(
+        "stub",
+        ["# Rivers\n\nThe Alder is 212 kilometres long [Alder].\n", "# Rivers\n\nRivers are long.\n", "# Rivers\n\nI could not do it.\n"],
+    )
+    async def test_mending_that_deletes_most_of_the_report_does_not_stand(self, rivers, stub):
+        run = await run_scripted(good_rules(Builder=writes(self.WRONG, stub)), rivers)
+        assert (run.result.outcome, run.result.exit) == ("unverified", 3)
+        assert run.result.claims.supported == 3
+        assert run.result.problems == ("claim_unsupported",)
+        assert "912 kilometres long [1]. ⚠" in run.report
+        assert "98 kilometres" in run.report
+        kept = [run.run.read_file(event.file) for event in run.surface.of(ev.ArtifactRejected)]
+        assert any(stub.split("\n\n")[1][:12] in text for text in kept), "what did not stand is kept"
+
+    async def test_mending_that_takes_out_what_no_source_carries_stands(self, rivers):
+        invented = "".join(f"The river has {n} bridges and {n + 3} mills along its course [Alder]. " for n in range(40, 60))
+        run = await run_scripted(good_rules(Builder=writes(f"{REPORT}## More\n\n{invented}\n", REPORT)), rivers)
+        assert run.result.outcome == "verified"
+        assert "bridges" not in run.report
+
+    async def test_a_builder_that_never_says_anything_of_use_is_relieved_by_code(self, rivers):
+        run = await run_scripted(good_rules(Builder=writes("# Rivers\n\nI could not do it.\n")), rivers)
+        assert (run.result.outcome, run.result.exit) == ("partial", 3)
+        assert run.result.claims.supported == run.result.claims.total == 4
+        assert "I could not do it" not in run.report

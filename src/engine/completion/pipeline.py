@@ -268,8 +268,18 @@ async def conclude(ctx: RunContext, ending: Ending) -> Ending:
             ending = Ending(outcome, ending.problems, ending.reason or NO_WRITER)
     if ending.outcome == "verified":
         ending = await asyncio.to_thread(_borne_out, ctx)
+    elif ending.outcome in {"unverified", "partial"} and await stages.bring_back_better(ctx):
+        ending = await _of_an_earlier_draft(ctx, ending)
     await run.keep_in_thread(delivery.deliver, ctx, ending.outcome, ending.problems, ending.reason, stand_in)
     return ending
+
+
+async def _of_an_earlier_draft(ctx: RunContext, ending: Ending) -> Ending:
+    """What was left open was left open of another draft; of this one its claims tell."""
+    borne_out = await asyncio.to_thread(_borne_out, ctx)
+    stamped = ctx.run.state.drafts.get("final_report")
+    by_code = stamped is not None and stamped.by == stages.REPORT_BY_CODE
+    return Ending("partial" if by_code else ending.outcome, borne_out.problems, NO_WRITER if by_code else ending.reason)
 
 
 def _borne_out(ctx: RunContext) -> Ending:

@@ -117,10 +117,13 @@ async def findings_entries(due: Due) -> str | None:
 
 async def builder(due: Due) -> str | None:
     """Builder mends the report, or writes it anew where mending has failed in a row."""
-    if due.rebuild and due.ctx.services.runs("rebuild"):
+    before = due.ctx.draft("final_report")
+    rebuild = due.rebuild and due.ctx.services.runs("rebuild")
+    if rebuild:
         await stages.quarantine(due.ctx, "final_report", due.spec.problem, grounding=due.spec.tier == "grounding")
     await stages.write_report(due.ctx, directives.render(due.verdict, "Builder", due.standing))
-    await stages.restore_best(due.ctx, "final_report")
+    if not await stages.restore_best(due.ctx, "final_report") and not rebuild:
+        await stages.hold_the_report(due.ctx, before)
     return None
 
 

@@ -1,10 +1,11 @@
 """The two writing stages: findings from the evidence, the report from the findings. A fix is the same with a directive."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 
 from deepdelve.core import events as ev
-from deepdelve.core.records import Artifact
+from deepdelve.core.records import Artifact, ClaimCounts
 from deepdelve.engine.completion.directives import StandingRequirements, standing_text
 from deepdelve.engine.completion.draft import parse_draft
 from deepdelve.engine.completion.gaps import as_words, gap_sentence
@@ -15,8 +16,11 @@ from deepdelve.engine.writing import material, salvage
 from deepdelve.engine.writing.review_fix import Written, stamp, write_review_fix
 from deepdelve.utils.fence import fence
 from deepdelve.utils.files import write_text_atomic
+from deepdelve.utils.grounding import ledger
 from deepdelve.utils.run_state import artifact_file
 
+# Drafts that were set aside and are looked at again at the end: the newest.
+MOST_LOOKED_AT = 6
 REPORT_BY_CODE = "code, from the findings"
 _SECTION = re.compile(r"^#{1,6}\s", re.MULTILINE)
 
@@ -101,22 +105,67 @@ async def restore_best(ctx: RunContext, artifact: Artifact) -> bool:
 
 
 async def hold_the_rest(ctx: RunContext, artifact: Artifact, before: str) -> bool:
-    """Where a pass that was to mend one part lost sources that the draft cited, the draft from before stands again; the pass is set aside.
+    """Where a pass that was to mend one part lost sources that the draft cited, the draft from before stands again.
 
     Args:
         ctx: the run.
         artifact: what was mended.
-        before: its draft before the pass.
+        before: its draft before the pass; the pass itself is set aside.
     """
-    now = ctx.draft(artifact)
-    lost = set(parse_draft(before).cited) & {s.id for s in ctx.run.state.citable_sources()} - set(parse_draft(now).cited)
-    if not lost or not ctx.services.runs("hold_parts"):
+    if not _lost_sources(ctx, artifact, before) or not ctx.services.runs("hold_parts"):
         return False
+    return await _put_back(ctx, artifact, before, "A pass that was to mend one part lost others")
+
+
+async def hold_the_report(ctx: RunContext, before: str) -> bool:
+    """Where mending left less than half of the claims that the report carried, the report from before stands again."""
+    if not _lost_sources(ctx, "final_report", before) or not ctx.services.runs("hold_parts"):
+        return False
+    had, has = await asyncio.to_thread(lambda: (counted(ctx, before).supported, counted(ctx, ctx.draft("final_report")).supported))
+    return 2 * has < had and await _put_back(ctx, "final_report", before, "Mending lost most of the report")
+
+
+def counted(ctx: RunContext, text: str) -> ClaimCounts:
+    """The claims of a draft by what its sources say to them. Blocking: a second for a long report."""
+    usable = ctx.run.state.usable_sources()
+    return ledger.counts(ledger.build_ledger(text, usable, ctx.indexes(), ctx.verifier, ctx.run.state.question))
+
+
+async def bring_back_better(ctx: RunContext) -> bool:
+    """Where a run ends with problems left: a draft that was set aside and carries more than twice the claims of the one that stands.
+
+    Where none does, and the one that stands claims nothing, a report is put together from the findings.
+    """
+    names = ctx.run.state.rejected.get("final_report", [])[-MOST_LOOKED_AT:]
+    texts = {name: ctx.run.read_file(name) for name in names}
+    if not ctx.draft("final_report").strip() or not ctx.services.runs("restore"):
+        return False
+    stands = await asyncio.to_thread(counted, ctx, ctx.draft("final_report"))
+    worth = {name: (await asyncio.to_thread(counted, ctx, text)).supported for name, text in texts.items()}
+    best = max(names, key=lambda name: worth[name], default="")
+    if best and worth[best] > 2 * stands.supported:
+        await quarantine(ctx, "final_report", "less_carried", grounding=False)
+        await ctx.run.keep(write_text_atomic, ctx.run.dir / artifact_file("final_report"), texts[best])
+        stamp(ctx, "final_report", f"restored from {best}")
+        ctx.run.notice(f"An earlier draft of which more is carried stands again ({best}).", code="restored")
+        return True
+    if stands.total or not evidence(ctx.run.state) or not ctx.services.runs("report_by_code"):
+        return False
+    await quarantine(ctx, "final_report", "nothing_claimed", grounding=False)
+    return await report_by_code(ctx)
+
+
+def _lost_sources(ctx: RunContext, artifact: Artifact, before: str) -> bool:
+    citable = {source.id for source in ctx.run.state.citable_sources()}
+    return bool(set(parse_draft(before).cited) & citable - set(parse_draft(ctx.draft(artifact)).cited))
+
+
+async def _put_back(ctx: RunContext, artifact: Artifact, before: str, what: str) -> bool:
     aside = await quarantine(ctx, artifact, "lost_parts", grounding=False)
     await ctx.run.keep(write_text_atomic, ctx.run.dir / artifact_file(artifact), before)
-    stamp(ctx, artifact, "restored, as a pass on one part lost others")
+    stamp(ctx, artifact, "restored, as a pass lost parts of it")
     where = f" ({aside})" if aside else ""
-    ctx.run.notice(f"A pass that was to mend one part lost others; the draft from before it stands again{where}.", code="restored")
+    ctx.run.notice(f"{what}; the draft from before it stands again{where}.", code="restored")
     return True
 
 
