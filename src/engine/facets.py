@@ -266,12 +266,17 @@ def _compared(text: str) -> list[str]:
     return [*subjects, *_short(_SPLIT.split(match.group(1)[respects.end() :]))] if respects and len(subjects) > 1 else subjects
 
 
-def _cued(text: str) -> list[str]:
+def aspects(text: str) -> tuple[str, list[str]]:
+    """What a question is about, and the aspects of it that it lists ("X, covering a, b and c"); nothing where it lists none."""
     for match in _CUE.finditer(text):
         parts = _short(_SPLIT.split(_clause(text[match.end() :])))
         if len(parts) >= 2:
-            return parts
-    return []
+            return text[: match.start()].strip(" ,;:"), [tidy for part in parts if (tidy := _tidy(part))]
+    return "", []
+
+
+def _cued(text: str) -> list[str]:
+    return aspects(text)[1]
 
 
 def _questions(text: str) -> list[str]:

@@ -76,7 +76,8 @@ async def deepening(due: Due) -> str | None:
         facet = (task.facet or task.name) if task else name
         leads = [f.summary for f in ctx.run.state.findings.values() if f.kind == "lead" and f.top_task == name]
         title = _fresh_name(ctx, f"{facet}: deeper")
-        asks.append(TaskAsk(title, task.instructions if task else facet, facet, directions=tuple(leads[:_LEADS])))
+        told = task.instructions if task else f"{facet} (a part of the question: {ctx.run.state.question})"
+        asks.append(TaskAsk(title, told, facet, directions=tuple(leads[:_LEADS])))
     if not asks:
         return directives.render(due.verdict, "Planner", due.standing)
     for ask in asks[:DEEPENING_TASKS]:

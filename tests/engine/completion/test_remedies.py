@@ -135,6 +135,12 @@ class TestDeepening:
             names = [task for role, task in dispatched(surface) if role == "Searcher"]
             assert len(names) == 2 * remedies.DEEPENING_TASKS == len(set(names))
 
+    async def test_deepening_of_a_facet_says_of_which_question_it_is_a_part(self, tmp_path):
+        async with at_rest(tmp_path) as (ctx, _surface, factory):
+            await remedies.deepening(due(ctx, "missing_query_facet", Facts(facets=("budget",))))
+            message = next(said(c.messages) for c in factory.calls if c.role == "Searcher")
+            assert ctx.run.state.question in message
+
     async def test_deepening_without_a_task_to_deepen_tells_the_planner(self, tmp_path):
         async with at_rest(tmp_path) as (ctx, surface, _):
             assert "Delegate" in await remedies.deepening(due(ctx, "requested_count_shortfall", Facts(count=2, wanted=5, detail="rivers")))

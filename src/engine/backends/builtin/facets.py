@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepdelve.engine.delegation_rules import Asker, Limits, Request, judge
-from deepdelve.engine.facets import compared, completed
+from deepdelve.engine.facets import aspects, compared, completed
 from deepdelve.utils.names import Name, find_names
 from deepdelve.utils.text import squash, terms
 
@@ -46,7 +46,7 @@ class Facet:
 def split_question(question: str) -> list[Facet]:
     """One to ``MAX_FACETS`` facets: several questions, things that are compared, or the question as a whole."""
     text = _asked(squash(question))
-    for parts in (_questions(text), _compared(text), _side_by_side(text)):
+    for parts in (_questions(text), _compared(text), _side_by_side(text), _aspects(text)):
         if 2 <= len(parts) <= MAX_FACETS and _independent(parts):
             return parts
     return [whole(text)]
@@ -127,6 +127,12 @@ def _side_by_side(text: str) -> list[Facet]:
         return []
     start, end = text.index(subjects[0]), text.index(subjects[-1]) + len(subjects[-1])
     return [Facet(subject, squash(f"{text[:start]}{subject}{text[end:]}")) for subject in subjects]
+
+
+def _aspects(text: str) -> list[Facet]:
+    """Aspects of one thing ("X: history, synthesis and use"), each with the thing itself."""
+    subject, listed = aspects(text)
+    return [Facet(aspect[:1].upper() + aspect[1:], f"{subject}: {aspect}") for aspect in listed] if terms(subject) else []
 
 
 def _listed_before(text: str, found: Sequence[Name], index: int) -> list[Name]:

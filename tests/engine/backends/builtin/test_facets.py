@@ -90,6 +90,15 @@ def test_questions_that_one_sentence_joins_are_several() -> None:
     assert facet_names("Who won the Oslo Cup and who won the Bergen Cup?") == ["Who won the Oslo Cup", "Who won the Bergen Cup"]
 
 
+def test_aspects_of_one_thing_are_researched_with_it() -> None:
+    found = split_question("Describe the Kalda Dam, covering history, cost and safety")
+    assert [(facet.name, facet.text) for facet in found] == [
+        ("History", "Describe the Kalda Dam: history"),
+        ("Cost", "Describe the Kalda Dam: cost"),
+        ("Safety", "Describe the Kalda Dam: safety"),
+    ]
+
+
 @pytest.mark.parametrize(
     "question",
     [
