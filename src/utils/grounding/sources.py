@@ -70,7 +70,9 @@ class Sources:
     def why_unread(self, entry: Reference) -> str:
         """The reason why the source that a reference means could not be read; empty where nothing is known of it."""
         page = citations.same_page(entry.url) if entry.url else ""
-        meant = (reason for key, reason in self.unread if key == entry.label or (page and "://" in key and citations.same_page(key) == page))
+        meant = (
+            reason for key, reason in self.unread if key == entry.label or (page and "://" in key and citations.same_page(key) == page)
+        )
         return next(meant, "")
 
     def _named(self, said: str, entry: Reference) -> SourceText | None:

@@ -115,7 +115,9 @@ def _records(parsed: citations.ParsedReport, held: sources.Sources) -> tuple[dic
             continue
         source = held.find(entry)
         if source is None:
-            records[label] = Source(id=label, url=entry.url, title=entry.title, state="unreachable", reason=held.why_unread(entry) or NOT_GIVEN)
+            records[label] = Source(
+                id=label, url=entry.url, title=entry.title, state="unreachable", reason=held.why_unread(entry) or NOT_GIVEN
+            )
             continue
         state = cast(SourceState, source.state)
         records[label] = Source(
