@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import regex
 
 from deepdelve.engine.subjects import subject_words, synonym
+from deepdelve.utils.grounding import topics
 from deepdelve.utils.names import find_names
 from deepdelve.utils.words import content_words, is_content, stem, word_set, words
 
@@ -185,7 +186,8 @@ def excluded_topics(question: str) -> tuple[str, ...]:
             first = words(topic)[:1]
             if content_words(topic) and first[0] not in _NOT_A_TOPIC | _PREPOSITIONS and not content_words(topic) <= _NO_LIMIT:
                 found[topic] = None
-    return tuple(found)
+    known = frozenset(word for topic in found for word in content_words(topic))
+    return tuple(dict.fromkeys([*found, *(topic for topic in topics.excluded(question) if not content_words(topic) <= known)]))
 
 
 def mentions(facet: str, text_words: frozenset[str], others: Iterable[str] = ()) -> bool:

@@ -1,6 +1,7 @@
 """The language of a question, by its script and its small words. Reports are written in it."""
 
 import re
+from itertools import chain
 
 # Small words that are common in one language and rare in the others.
 _SMALL_WORDS: dict[str, str] = {
@@ -24,7 +25,7 @@ _SMALL_WORDS: dict[str, str] = {
 _NAME_WORDS = "a as co da das de del della den der di die do dos el en et i in is la las le les los me med na o on os per s v van z"
 _WEAK = frozenset(_NAME_WORDS.split())
 _WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
-_LANGUAGES = {word: tuple(n for n, small in _WORDS.items() if word in small) for word in frozenset().union(*_WORDS.values())}
+_LANGUAGES = {word: tuple(n for n, small in _WORDS.items() if word in small) for word in chain.from_iterable(_WORDS.values())}
 _SCRIPTS: tuple[tuple[str, str], ...] = (
     ("Japanese", "\u3040-\u30ff"),
     ("Korean", "\uac00-\ud7af"),

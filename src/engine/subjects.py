@@ -197,8 +197,8 @@ def _meaning(word: str) -> tuple[bool, str]:
     numbering = stem(word) in _ENUMERATORS
     if not word.isascii() and _HAN_CHAR.match(word):
         return numbering, word
-    told = not numbering and is_content(word) and (folded := synonym(word)) not in GENERIC
-    return numbering, folded if told else ""
+    folded = synonym(word)
+    return numbering, folded if not numbering and is_content(word) and folded not in GENERIC else ""
 
 
 def _names(reading: _Reading, subject: tuple[str, ...]) -> bool:

@@ -105,6 +105,10 @@ class TestExcluded:
             ("Describe trams. Do not mention buses.", "buses"),
             ("Write on trams and ignore ferries", "ferries"),
             ("世界港口，不包括上海", "上海"),
+            ("Compare dams. You should not discuss lawsuits.", "lawsuits"),
+            ("Compara las presas sin incluir los costes.", "costes"),
+            ("Сравните плотины, не включая рыболовство.", "рыболовство"),
+            ("ダムを比較してください。観光は除く。", "観光"),
         ],
     )
     def test_topics_left_out(self, question: str, topic: str) -> None:
