@@ -1,6 +1,6 @@
 """What a question itself asks for: its facets, how many items, and which topics it leaves out. No model is involved."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import regex
@@ -36,6 +36,7 @@ _SPLIT = regex.compile(
 _STOP_AT = regex.compile(
     r"\s(?:in|on|for|with|by|from|at|when|as of|since|that|which|für|mit|bei|seit|pour|avec|para|con)\s|\(|[.?!](?:\s|$)", regex.IGNORECASE
 )
+_LEFT_OVER = regex.compile(r"\s*\(\s*\)|[\s,;:(]+(?=[?!.。？]|$)")
 _CLAUSE_END = regex.compile(r"[.?!](?:\s|$)|[\n;]")
 
 _NUMBERS: dict[str, int] = {
@@ -178,14 +179,24 @@ def requested_count(question: str) -> Requested | None:
 
 def excluded_topics(question: str) -> tuple[str, ...]:
     """Topics that the question leaves out ("not X", "except X", "ohne X"), in the question's words."""
-    found: dict[str, None] = {}
+    return tuple(dict.fromkeys(topic for _, topic in _exclusions(question)))
+
+
+def without_exclusions(question: str) -> str:
+    """A question without the words that leave something out: what is to be looked for."""
+    left = list(question)
+    for match, _ in _exclusions(question):
+        left[match.start() : match.end()] = [""] * (match.end() - match.start())
+    return _LEFT_OVER.sub("", " ".join("".join(left).split()))
+
+
+def _exclusions(question: str) -> Iterator[tuple[regex.Match[str], str]]:
     for pattern in _EXCLUDING:
         for match in pattern.finditer(question):
             topic = _tidy(match.group("topic"))
             first = words(topic)[:1]
             if content_words(topic) and first[0] not in _NOT_A_TOPIC | _PREPOSITIONS and not content_words(topic) <= _NO_LIMIT:
-                found[topic] = None
-    return tuple(found)
+                yield match, topic
 
 
 def mentions(facet: str, text_words: frozenset[str], others: Iterable[str] = ()) -> bool:

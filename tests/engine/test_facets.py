@@ -2,7 +2,7 @@
 
 import pytest
 
-from deepdelve.engine.facets import Requested, excluded_topics, mentions, parse_question, requested_count
+from deepdelve.engine.facets import Requested, excluded_topics, mentions, parse_question, requested_count, without_exclusions
 from deepdelve.utils.words import content_words
 from tests.support.patience import in_proportion
 
@@ -154,3 +154,16 @@ def test_a_hostile_question_takes_no_time() -> None:
         " " * 20_000,
     ):
         in_proportion(parse_question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("What is the Green Party, excluding elections?", "What is the Green Party?"),
+        ("Name five rivers (but not the Rhine) in Europe.", "Name five rivers in Europe."),
+        ("Is it not only cheap but also good?", "Is it not only cheap but also good?"),
+        ("How high is the tower?", "How high is the tower?"),
+    ],
+)
+def test_what_is_left_out_can_be_taken_off_the_question(question: str, left: str) -> None:
+    assert without_exclusions(question) == left

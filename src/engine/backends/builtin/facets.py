@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepdelve.engine.delegation_rules import Asker, Limits, Request, judge
-from deepdelve.engine.facets import aspects, compared, completed
+from deepdelve.engine.facets import aspects, compared, completed, without_exclusions
 from deepdelve.utils.names import Name, find_names
 from deepdelve.utils.text import squash, terms
 
@@ -45,7 +45,7 @@ class Facet:
 
 def split_question(question: str) -> list[Facet]:
     """One to ``MAX_FACETS`` facets: several questions, things that are compared, or the question as a whole."""
-    text = _asked(squash(question))
+    text = without_exclusions(_asked(squash(question)))
     for parts in (_questions(text), _compared(text), _side_by_side(text), _aspects(text)):
         if 2 <= len(parts) <= MAX_FACETS and _independent(parts):
             return parts
