@@ -183,6 +183,7 @@ def test_windows_overlap_and_cover_everything() -> None:
         ("Tell me about the Alder", ("alder",)),
         ("Summarise", ("summaris",)),
         ("Give an overview of otters", ("otter",)),
+        ("Compare otters", ("otter",)),
         ("How do linked lists work?", ("link", "list", "work")),
     ],
 )
