@@ -26,6 +26,8 @@ _COMPARED = regex.compile(
 _OF_EACH = regex.compile(
     r"^(?:the\s+)?\p{L}+(?:\s+\p{L}+)?\s+(?:of|between)\s+(?:the\s+)?(?=\S.*\s(?:and|und|et|y|versus|vs\.?)\s)", regex.IGNORECASE
 )
+# "compare A with B"
+_COMPARED_WITH = regex.compile(r"\s+(?:with|to|against|mit|avec|con)\s+", regex.IGNORECASE)
 _IN_RESPECT = regex.compile(
     r"\s(?:on|in terms of|with respect to|with regard to|regarding|hinsichtlich|bezüglich|en termes de|en cuanto a|per quanto riguarda)\s",
     regex.IGNORECASE,
@@ -264,7 +266,7 @@ def compared(text: str) -> list[str]:
     match = _COMPARED.search(text)
     if match is None:
         return []
-    listed = _STOP_AT.split(match.group(1), maxsplit=1)[0]
+    listed = _STOP_AT.split(_COMPARED_WITH.sub(" and ", match.group(1), count=1), maxsplit=1)[0]
     return [tidy for part in _short(_SPLIT.split(_OF_EACH.sub("", listed))) if (tidy := _tidy(part))]
 
 

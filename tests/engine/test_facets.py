@@ -17,6 +17,7 @@ class TestFacets:
             ("Describe the Lisbon market, covering prices, rents and supply", ("prices", "rents", "supply")),
             ("Tell me about:\n- tram lines\n- bus lines\n", ("tram lines", "bus lines")),
             ("Unterschiede zwischen Wien und Graz", ("Wien", "Graz")),
+            ("Compare rail travel with air travel", ("rail travel", "air travel")),
             ("Focus on areas like trade unions, wages and strikes", ("trade unions", "wages", "strikes")),
             ("上海有多少人？港口有多大？", ("上海有多少人", "港口有多大")),
             ("Who founded the company? When did it go public?", ("Who founded the company", "When did it go public")),
