@@ -1,6 +1,6 @@
 """What a question itself asks for: its facets, how many items, and which topics it leaves out. No model is involved."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import regex
@@ -27,6 +27,8 @@ _COMPARED = regex.compile(
 _OF_EACH = regex.compile(
     r"^(?:the\s+)?\p{L}+(?:\s+\p{L}+)?\s+(?:of|between)\s+(?:the\s+)?(?=\S.*\s(?:and|und|et|y|versus|vs\.?)\s)", regex.IGNORECASE
 )
+# "compare A with B"
+_COMPARED_WITH = regex.compile(r"\s+(?:with|to|against|mit|avec|con)\s+", regex.IGNORECASE)
 _IN_RESPECT = regex.compile(
     r"\s(?:on|in terms of|with respect to|with regard to|regarding|hinsichtlich|bezüglich|en termes de|en cuanto a|per quanto riguarda)\s",
     regex.IGNORECASE,
@@ -37,6 +39,7 @@ _SPLIT = regex.compile(
 _STOP_AT = regex.compile(
     r"\s(?:in|on|for|with|by|from|at|when|as of|since|that|which|für|mit|bei|seit|pour|avec|para|con)\s|\(|[.?!](?:\s|$)", regex.IGNORECASE
 )
+_LEFT_OVER = regex.compile(r"\s*\(\s*\)|[\s,;:(]+(?=[?!.。？]|$)")
 _CLAUSE_END = regex.compile(r"[.?!](?:\s|$)|[\n;]")
 
 _NUMBERS: dict[str, int] = {
@@ -179,15 +182,27 @@ def requested_count(question: str) -> Requested | None:
 
 def excluded_topics(question: str) -> tuple[str, ...]:
     """Topics that the question leaves out ("not X", "except X", "ohne X"), in the question's words."""
-    found: dict[str, None] = {}
+    found = [topic for _, topic in _exclusions(question)]
+    known = frozenset(word for topic in found for word in content_words(topic))
+    return tuple(dict.fromkeys([*found, *(topic for topic in topics.excluded(question) if not content_words(topic) <= known)]))
+
+
+def without_exclusions(question: str) -> str:
+    """A question without the words that leave something out: what is to be looked for."""
+    left = list(question)
+    spans = [match.span() for match, _ in _exclusions(question)] + [(start, end) for start, end, _ in topics.exclusions(question)]
+    for start, end in spans:
+        left[start:end] = [""] * (end - start)
+    return _LEFT_OVER.sub("", " ".join("".join(left).split()))
+
+
+def _exclusions(question: str) -> Iterator[tuple[regex.Match[str], str]]:
     for pattern in _EXCLUDING:
         for match in pattern.finditer(question):
             topic = _tidy(match.group("topic"))
             first = words(topic)[:1]
             if content_words(topic) and first[0] not in _NOT_A_TOPIC | _PREPOSITIONS and not content_words(topic) <= _NO_LIMIT:
-                found[topic] = None
-    known = frozenset(word for topic in found for word in content_words(topic))
-    return tuple(dict.fromkeys([*found, *(topic for topic in topics.excluded(question) if not content_words(topic) <= known)]))
+                yield match, topic
 
 
 def mentions(facet: str, text_words: frozenset[str], others: Iterable[str] = ()) -> bool:
@@ -255,7 +270,7 @@ def compared(text: str) -> list[str]:
     match = _COMPARED.search(text)
     if match is None:
         return []
-    listed = _STOP_AT.split(match.group(1), maxsplit=1)[0]
+    listed = _STOP_AT.split(_COMPARED_WITH.sub(" and ", match.group(1), count=1), maxsplit=1)[0]
     return [tidy for part in _short(_SPLIT.split(_OF_EACH.sub("", listed))) if (tidy := _tidy(part))]
 
 

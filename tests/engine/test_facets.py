@@ -2,7 +2,7 @@
 
 import pytest
 
-from deepdelve.engine.facets import Requested, excluded_topics, mentions, parse_question, requested_count
+from deepdelve.engine.facets import Requested, excluded_topics, mentions, parse_question, requested_count, without_exclusions
 from deepdelve.utils.words import content_words
 from tests.support.patience import in_proportion
 
@@ -17,6 +17,7 @@ class TestFacets:
             ("Describe the Lisbon market, covering prices, rents and supply", ("prices", "rents", "supply")),
             ("Tell me about:\n- tram lines\n- bus lines\n", ("tram lines", "bus lines")),
             ("Unterschiede zwischen Wien und Graz", ("Wien", "Graz")),
+            ("Compare rail travel with air travel", ("rail travel", "air travel")),
             ("Focus on areas like trade unions, wages and strikes", ("trade unions", "wages", "strikes")),
             ("上海有多少人？港口有多大？", ("上海有多少人", "港口有多大")),
             ("Who founded the company? When did it go public?", ("Who founded the company", "When did it go public")),
@@ -127,6 +128,17 @@ class TestExcluded:
     def test_other_negations_leave_nothing_out(self, question: str) -> None:
         assert excluded_topics(question) == ()
 
+    @pytest.mark.parametrize(
+        ("question", "left"),
+        [
+            ("Compara las presas sin incluir los costes.", "Compara las presas"),
+            ("Compare dams. You should not discuss lawsuits.", "Compare dams"),
+        ],
+    )
+    def test_what_is_left_out_is_not_looked_for(self, question: str, left: str) -> None:
+        assert without_exclusions(question).startswith(left)
+        assert not {"costes", "lawsuits"} & content_words(without_exclusions(question))
+
 
 class TestMentions:
     def test_most_words_of_a_facet_are_enough(self) -> None:
@@ -158,3 +170,16 @@ def test_a_hostile_question_takes_no_time() -> None:
         " " * 20_000,
     ):
         in_proportion(parse_question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("What is the Green Party, excluding elections?", "What is the Green Party?"),
+        ("Name five rivers (but not the Rhine) in Europe.", "Name five rivers in Europe."),
+        ("Is it not only cheap but also good?", "Is it not only cheap but also good?"),
+        ("How high is the tower?", "How high is the tower?"),
+    ],
+)
+def test_what_is_left_out_can_be_taken_off_the_question(question: str, left: str) -> None:
+    assert without_exclusions(question) == left

@@ -12,7 +12,7 @@ _ABBREVIATION = re.compile(
     r"|núm|pág|Sra?|Dra?)\.$"
 )
 _SURE_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|Mr|Mrs|Ms|Dr|Prof|St|Figs?|figs?|Nos?|Art|art|Vol|vol|pp|approx|ca|Mio|Mrd|Tsd|bzw|vgl|[A-Z])\.$"
+    r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs?|Mr|Mrs|Ms|Dr|Prof|St|Figs?|figs?|Nos?|Art|art|Vol|vol|pp|approx|ca|Mio|Mrd|Tsd|bzw|vgl|[A-Z])\.$"
 )
 # What may end a sentence or stand before a name: a capital behind it decides nothing, a word that often begins a sentence does.
 _BEFORE_NAMES = re.compile(

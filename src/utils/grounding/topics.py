@@ -28,26 +28,29 @@ _EXCLUDES = re.compile(
 _TOLD_OF = re.compile(r"(?:excludes?|omits?|leaves? |ignore\b|(?:do|does|should|must) not |don't |never )", re.I)
 _COMMAND = re.compile(r"(?:^|[.,;:!?()\n。，；]\s*|\b(?:and|but|please|then|you|it|report|answer|review|should|must|to)\s+)$", re.I)
 _SPLIT = re.compile(r"\s*(?:,| and | or | und | oder | et | ou | y | o |、|和|以及|或)\s*", re.I)
+_ARTICLE = re.compile(
+    r"^(?:(?:any|all|the|a|an|anything about|discussion of|mention of|everything about"
+    r"|der|die|das|den|dem|les|la|le|el|los|las)\s+|l['’](?=\w))",
+    re.I,
+)
 _EMPTY = frozenset(("it", "them", "any", "that", "this", "anything", "everything", "else"))
 
 
 def excluded(question: str) -> tuple[str, ...]:
     """The topics that a question asks to leave out, as it words them."""
-    found: list[str] = []
+    return tuple(dict.fromkeys(topic for _, _, found in exclusions(question) for topic in found))
+
+
+def exclusions(question: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Each place where a question asks to leave something out: start, end and the topics."""
+    found: list[tuple[int, int, tuple[str, ...]]] = []
     for match in _EXCLUDES.finditer(question):
         if _TOLD_OF.match(match[0]) and not _COMMAND.search(question, max(0, match.start() - 20), match.start()):
             continue
-        for part in _SPLIT.split(match["what"] or match["before"]):
-            topic = re.sub(
-                r"^(?:(?:any|all|the|a|an|anything about|discussion of|mention of|everything about"
-                r"|der|die|das|den|dem|les|la|le|el|los|las)\s+|l['’](?=\w))",
-                "",
-                part.strip(),
-                flags=re.I,
-            )
-            if topic and topic.lower() not in _EMPTY:
-                found.append(topic)
-    return tuple(dict.fromkeys(found))
+        parts = [_ARTICLE.sub("", part.strip()) for part in _SPLIT.split(match["what"] or match["before"])]
+        if named := tuple(part for part in parts if part and part.lower() not in _EMPTY):
+            found.append((*match.span(), named))
+    return found
 
 
 def treated(sentences: Iterable[str], topics: Sequence[str]) -> list[tuple[int, str]]:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from deepdelve.engine.backends.builtin.briefs import Brief, read_brief
+from deepdelve.engine.backends.builtin.briefs import Brief, read_brief, treats_excluded
 from deepdelve.engine.backends.builtin.conversation import Call, Conversation, Turn
-from deepdelve.engine.backends.builtin.passages import best_sentences, bridging_leads, weigh_sources
-from deepdelve.engine.backends.builtin.relevance import Ranked, SourceText, rank, same_name
+from deepdelve.engine.backends.builtin.passages import Passage, best_sentences, bridging_leads, weigh_sources
+from deepdelve.engine.backends.builtin.relevance import Question, Ranked, SourceText, rank, same_name
 from deepdelve.utils.text import STOP_WORDS, fold, terms, words
 
 CLAIMS_PER_SOURCE = 3
@@ -112,9 +112,7 @@ def _report(brief: Brief, sources: Sequence[SourceText]) -> str:
     leads = bridging_leads(question, kept, [*brief.titles.values(), *brief.leads])
     linked = [*leads, *(entry.source.title for entry in kept)]
     each = max(CLAIMS_PER_SOURCE, CLAIMS_IN_ALL // len(kept)) if not brief.on_report else CLAIMS_ON_REPORT
-    found = [
-        (entry.source.id, passage) for entry in kept for passage in best_sentences(question, entry.source, _others(entry, linked), each)
-    ]
+    found = [(entry.source.id, passage) for entry in kept for passage in _best(brief, question, entry, _others(entry, linked), each)]
     if brief.on_report and found:
         # Here no other task fills in: what says far less than the best sentence is no answer.
         least = ANSWER_SHARE * max(question.coverage(terms(passage.text)) for _, passage in found)
@@ -125,6 +123,16 @@ def _report(brief: Brief, sources: Sequence[SourceText]) -> str:
     if leads:
         lines += ["", "FOLLOW-UP DIRECTIONS:", *(f"- {lead}" for lead in leads)]
     return "\n".join(lines)
+
+
+def _best(brief: Brief, question: Question, entry: Ranked, others: Sequence[str], each: int) -> list[Passage]:
+    """The best sentences of a source that say nothing of what the whole question leaves out."""
+    found = best_sentences(question, entry.source, others, each)
+    if not (out := treats_excluded(brief.question, [passage.text for passage in found])):
+        return list(found)
+    more = best_sentences(question, entry.source, others, 4 * each)
+    out = treats_excluded(brief.question, [passage.text for passage in more])
+    return [passage for number, passage in enumerate(more) if number not in out][:each]
 
 
 def _others(entry: Ranked, linked: Sequence[str]) -> list[str]:

@@ -1,12 +1,14 @@
 """What the engine's first messages say, taken apart: labelled lines, source ids, titles, and the evidence for writers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
 from deepdelve.engine.backends.builtin.conversation import split_fence
 from deepdelve.engine.backends.builtin.passages import plain
+from deepdelve.engine.facets import excluded_topics, without_exclusions
+from deepdelve.utils.grounding import topics
 from deepdelve.utils.text import squash, terms
 
 LEADS_LABEL = "Directions worth following"
@@ -56,7 +58,7 @@ class Brief:
     @property
     def focus(self) -> str:
         """What is asked of this dispatch."""
-        return self.instructions or self.facet or self.task or self.question
+        return without_exclusions(self.instructions or self.facet or self.task or self.question)
 
 
 @dataclass(frozen=True)
@@ -160,3 +162,9 @@ def _without_quote(line: str) -> str:
         if cut or (quote and claim[-len(quote) :] == quote):
             return line[: match.start()]
     return line
+
+
+def treats_excluded(question: str, sentences: Sequence[str]) -> set[int]:
+    """The numbers of the sentences that treat what the question leaves out."""
+    left_out = dict.fromkeys([*topics.excluded(question), *excluded_topics(question)])
+    return {number for number, _ in topics.treated(sentences, list(left_out))}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepdelve.engine.backends.builtin.answers import gives_wanted
-from deepdelve.engine.backends.builtin.briefs import directive_of, objected_ids, question_of
+from deepdelve.engine.backends.builtin.briefs import directive_of, objected_ids, question_of, treats_excluded
 from deepdelve.engine.backends.builtin.conversation import Call, Conversation, Turn
 from deepdelve.engine.backends.builtin.differing import differences
 from deepdelve.engine.backends.builtin.facets import Facet, split_question
@@ -57,11 +57,19 @@ def builder(conversation: Conversation) -> Turn:
     statements, gaps = read_findings(findings)
     told = directive_of(conversation.latest)
     out = objected_ids(told)
-    kept = [statement for statement in statements if statement.text not in told and not out.issuperset(statement.ids.split(", "))]
+    question = question_of(conversation.latest)
+    wanted = _without_excluded(question, statements)
+    kept = [statement for statement in wanted if statement.text not in told and not out.issuperset(statement.ids.split(", "))]
     if not kept or not conversation.may("write_workspace_file"):
         return Turn(text="There are no findings to build a report from.")
-    text = report(question_of(conversation.latest), kept, [*gaps, *_asked_gaps(told)], conversation.instructions)
+    text = report(question, kept, [*gaps, *_asked_gaps(told)], conversation.instructions)
     return Turn((Call("write_workspace_file", {"name": "final_report.md", "text": text}),))
+
+
+def _without_excluded(question: str, statements: Sequence[Statement]) -> list[Statement]:
+    """The statements that say nothing of what the question leaves out."""
+    out = treats_excluded(question, [statement.text for statement in statements])
+    return [statement for number, statement in enumerate(statements) if number not in out]
 
 
 def read_findings(text: str) -> tuple[list[Statement], list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepdelve.engine.delegation_rules import Asker, Limits, Request, judge
-from deepdelve.engine.facets import aspects, compared, completed
+from deepdelve.engine.facets import aspects, compared, completed, without_exclusions
 from deepdelve.utils.names import Name, find_names
 from deepdelve.utils.text import squash, terms
 
@@ -30,7 +30,10 @@ _ASKS = re.compile(
 )
 _NEXT_QUESTION = re.compile(
     r"(?:;|,)\s+(?:and|und|et|y)\s+(?=(?:what|who|when|where|why|how|which|does|do|is|are|did|was|were)\b)"
-    r"|\s+and\s+(?=(?:what|who|when|where|why|how)\s+(?P<helped>(?:does|do|is|are|did|was|were|has|have|can|should)\b)?)",
+    r"|\s+and\s+(?=(?:what|who|when|where|why|how)\s+(?P<helped>(?:does|do|is|are|did|was|were|has|have|can|should)\b)?)"
+    # Languages that write common nouns small, so that names can be told.
+    r"|\s+(?:et|y|e|en)\s+(?=(?:qui|quand|où|pourquoi|comment|combien|quel(?:le)?s?|quién(?:es)?|cuándo|cuánt[oa]s?|dónde|cómo|cuál|chi"
+    r"|quando|dove|quant[oia]|quem|onde|qual|wie|waar|wanneer|hoe)\s)",
     re.IGNORECASE,
 )
 
@@ -45,7 +48,7 @@ class Facet:
 
 def split_question(question: str) -> list[Facet]:
     """One to ``MAX_FACETS`` facets: several questions, things that are compared, or the question as a whole."""
-    text = _asked(squash(question))
+    text = without_exclusions(_asked(squash(question)))
     for parts in (_questions(text), _compared(text), _side_by_side(text), _aspects(text)):
         if 2 <= len(parts) <= MAX_FACETS and _independent(parts):
             return parts

@@ -26,8 +26,10 @@ ANCHOR_SHARE = 0.75
 ANCHOR_WORDS = 4
 # "List five ways to …" says how to answer, and nothing of the subject.
 _COMMAND = re.compile(
-    r"\s*(?:please\s+)?(?:can you\s+|could you\s+)?(?:list|name|give|tell|explain|describe|discuss|outline|summari[sz]e|show|find|write)\s+"
-    r"(?:(?:me|us|briefly|shortly|about|all|the|top|at least|\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|some|main|key|best"
+    r"\s*(?:please\s+)?(?:can you\s+|could you\s+)?"
+    r"(?:list|name|give|tell|explain|describe|discuss|outline|summari[sz]e|show|find|write|compare|contrast)\s+"
+    r"(?:(?:me|us|an?|brief|short|detailed|briefly|shortly|about|all|the|top|at least|\d{1,3}"
+    r"|two|three|four|five|six|seven|eight|nine|ten|some|main|key|best"
     r"|most important)\s+){0,6}"
     r"(?:(?:ways?|methods?|things?|examples?|reasons?|facts?|points?|overview|summary|list)\s+(?:to|of|for|why|about|on|that)\s+)?",
     re.IGNORECASE,

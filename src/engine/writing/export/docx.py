@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from deepdelve.engine.writing.export.document import Block, Document, Evidence, Run, right_to_left, web_address
+from deepdelve.utils.phrases import say
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -31,7 +32,7 @@ def write(document: Document) -> bytes:
     for block in document.blocks:
         writer.block(block)
     if document.evidence:
-        word.add_heading("What carries each claim", 1)
+        word.add_heading(say("carries", document.language), 1)
         for item in document.evidence:
             writer.evidence(item)
     out = io.BytesIO()

@@ -12,6 +12,7 @@ from typing import Any
 from deepdelve.config import home
 from deepdelve.core.errors import UsageError
 from deepdelve.engine.writing.export.document import Block, Document, Evidence, Run, right_to_left, web_address
+from deepdelve.utils.phrases import say
 
 WIDE_COLUMNS = 6
 FONTS = "fonts"
@@ -58,6 +59,7 @@ def as_data(document: Document) -> dict[str, Any]:
     return {
         "title": document.title,
         "lang": language or "en",
+        "carries": say("carries", document.language),
         "blocks": blocks,
         "evidence": evidence,
         "letters": "".join(sorted({char for text in _texts(document) for char in text if ord(char) > 126 and char != _BREAK})),

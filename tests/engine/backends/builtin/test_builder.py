@@ -257,3 +257,9 @@ def test_a_sentence_with_the_span_that_is_asked_for_is_in_the_report_whatever_na
 def test_where_no_time_or_number_is_asked_for_none_is_preferred() -> None:
     asked = "Question: What does BOD 19-02 say on critical vulnerabilities?"
     assert "does not replace BOD 19-02" in written(DATED, asked)
+
+
+def test_what_the_question_leaves_out_is_not_told() -> None:
+    text = written(FINDINGS, "Question: How long are the Alder and the Birch, excluding cows?")
+    assert "Cows graze" not in text
+    assert "212 km" in text

@@ -182,6 +182,8 @@ def test_windows_overlap_and_cover_everything() -> None:
         ("Please explain briefly what mixed content is", ("mixed", "content")),
         ("Tell me about the Alder", ("alder",)),
         ("Summarise", ("summaris",)),
+        ("Give an overview of otters", ("otter",)),
+        ("Compare otters", ("otter",)),
         ("How do linked lists work?", ("link", "list", "work")),
     ],
 )
