@@ -30,7 +30,10 @@ _ASKS = re.compile(
 )
 _NEXT_QUESTION = re.compile(
     r"(?:;|,)\s+(?:and|und|et|y)\s+(?=(?:what|who|when|where|why|how|which|does|do|is|are|did|was|were)\b)"
-    r"|\s+and\s+(?=(?:what|who|when|where|why|how)\s+(?P<helped>(?:does|do|is|are|did|was|were|has|have|can|should)\b)?)",
+    r"|\s+and\s+(?=(?:what|who|when|where|why|how)\s+(?P<helped>(?:does|do|is|are|did|was|were|has|have|can|should)\b)?)"
+    # Languages that write common nouns small, so that names can be told.
+    r"|\s+(?:et|y|e|en)\s+(?=(?:qui|quand|où|pourquoi|comment|combien|quel(?:le)?s?|quién(?:es)?|cuándo|cuánt[oa]s?|dónde|cómo|cuál|chi"
+    r"|quando|dove|quant[oia]|quem|onde|qual|wie|waar|wanneer|hoe)\s)",
     re.IGNORECASE,
 )
 

@@ -56,29 +56,28 @@ def write(document: Document) -> str:
 
 def _body(document: Document) -> Iterable[str]:
     seen: set[int] = set()
-    carries = escape(say("carries", document.language))
     yield "<main>"
-    yield from _contents(document.blocks, carries)
+    yield from _contents(document)
     for in_list, blocks in groupby(enumerate(document.blocks), key=lambda pair: pair[1].kind == "item"):
         rows = [_block(place, block, seen, document.language) for place, block in blocks]
         yield from ['<ul class="report">', *rows, "</ul>"] if in_list else rows
     yield "</main>"
     if document.evidence:
-        yield f'<section><h2 id="what-carries-each-claim">{carries}</h2><ol id="evidence">'
+        yield f'<section><h2 id="what-carries-each-claim">{escape(say("carries", document.language))}</h2><ol id="evidence">'
         yield from (_evidence(item, document.language) for item in document.evidence)
         yield "</ol></section>"
 
 
-def _contents(blocks: Sequence[Block], carries: str) -> Iterable[str]:
+def _contents(document: Document) -> Iterable[str]:
     rows = [
         f'<li{_direction(block.text)}><a href="#part-{place}">{escape(block.text)}</a></li>'
-        for place, block in enumerate(blocks)
+        for place, block in enumerate(document.blocks)
         if block.kind == "heading" and block.level > 1
     ]
     if len(rows) > 1:
         yield '<nav><ul class="contents">'
         yield from rows
-        yield f'<li><a href="#what-carries-each-claim">{carries}</a></li></ul></nav>'
+        yield f'<li><a href="#what-carries-each-claim">{escape(say("carries", document.language))}</a></li></ul></nav>'
 
 
 def _block(place: int, block: Block, seen: set[int], language: str) -> str:

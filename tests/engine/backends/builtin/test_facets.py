@@ -88,6 +88,8 @@ def test_a_later_question_that_refers_back_is_researched_with_the_name(joint: st
 
 def test_questions_that_one_sentence_joins_are_several() -> None:
     assert facet_names("Who won the Oslo Cup and who won the Bergen Cup?") == ["Who won the Oslo Cup", "Who won the Bergen Cup"]
+    assert len(facet_names("Quelle est la longueur de la Loire et quelle est la profondeur du Rhin ?")) == 2
+    assert len(facet_names("¿Cuánto mide el Ebro y dónde nace el Tajo?")) == 2
 
 
 def test_aspects_of_one_thing_are_researched_with_it() -> None:
