@@ -1,7 +1,8 @@
 """One whole attempt of the completion check without a model: claim ledger, context, every check of the table.
 
 ``python -m benchmarks.attempt [--json]`` prints CPU seconds for a report of 10,000 words that cites 200 sources of 20,000
-characters: *first* with the indexes of the sources built, *later* as in every further attempt of a run, which keeps them.
+characters: *cold* as a process that has met none of the words yet, *first* with the indexes of the sources built, *later* as in
+every further attempt of a run, which keeps them.
 ``exponent`` is how the time of a later attempt grows with the report, from 10,000 to 100,000 words.
 """
 
@@ -23,7 +24,7 @@ from deepdelve.utils.run_state import RunState
 
 WORDS, SOURCES, CHARACTERS, TASKS = 10_000, 200, 20_000, 20
 ROUNDS = 3
-TARGETS = {"first_cpu_seconds": 0.5, "later_cpu_seconds": 0.5, "exponent": 1.15}
+TARGETS = {"cold_cpu_seconds": 0.5, "first_cpu_seconds": 0.5, "later_cpu_seconds": 0.5, "exponent": 1.15}
 
 
 def state_with(texts: Mapping[str, str]) -> RunState:
@@ -55,12 +56,13 @@ def measure() -> dict[str, float]:
     """The figures."""
     report, texts = make(WORDS, SOURCES, CHARACTERS)
     state = state_with(texts)
-    first = later = math.inf
+    firsts: list[float] = []
+    later = math.inf
     for _ in range(ROUNDS):
         start = time.process_time()
         indexes = {key: SourceIndex(key, text) for key, text in texts.items()}
         attempt(state, report, indexes)
-        first = min(first, time.process_time() - start)
+        firsts.append(time.process_time() - start)
         later = min(later, _cpu(state, report, indexes))
     points = []
     for words in (10_000, 30_000, 100_000):
@@ -69,7 +71,8 @@ def measure() -> dict[str, float]:
         attempt(made, grown, small_indexes)
         points.append((math.log(words), math.log(min(_cpu(made, grown, small_indexes) for _ in range(2)))))
     slope = sum(b[1] - a[1] for a, b in pairwise(points)) / (points[-1][0] - points[0][0])
-    return {"first_cpu_seconds": round(first, 3), "later_cpu_seconds": round(later, 3), "exponent": round(slope, 3)}
+    figures = {"cold_cpu_seconds": firsts[0], "first_cpu_seconds": min(firsts), "later_cpu_seconds": later, "exponent": slope}
+    return {name: round(value, 3) for name, value in figures.items()}
 
 
 def _cpu(state: RunState, report: str, indexes: Mapping[str, SourceIndex]) -> float:

@@ -67,5 +67,7 @@ def table(result: "facade.VerifyResult") -> str:
         lines.append(f"and {len(problems) - MAX_LINES} more problems; --json lists all")
     lines += [f"conflict     {one_line(conflict, 300)}" for conflict in result.conflicts]
     lines += [f"not read     {one_line(label, 120)}: {one_line(reason, 200)}" for label, reason in result.unread[:MAX_LINES]]
+    if len(result.unread) > MAX_LINES:
+        lines.append(f"and {len(result.unread) - MAX_LINES} more that were not read; --json lists all")
     lines += [f"note         {one_line(note, 300)}" for note in result.notes]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import regex
 
 from deepdelve.engine.subjects import subject_words, synonym
+from deepdelve.utils.grounding import topics
 from deepdelve.utils.names import find_names
 from deepdelve.utils.words import content_words, is_content, stem, word_set, words
 
@@ -181,14 +182,17 @@ def requested_count(question: str) -> Requested | None:
 
 def excluded_topics(question: str) -> tuple[str, ...]:
     """Topics that the question leaves out ("not X", "except X", "ohne X"), in the question's words."""
-    return tuple(dict.fromkeys(topic for _, topic in _exclusions(question)))
+    found = [topic for _, topic in _exclusions(question)]
+    known = frozenset(word for topic in found for word in content_words(topic))
+    return tuple(dict.fromkeys([*found, *(topic for topic in topics.excluded(question) if not content_words(topic) <= known)]))
 
 
 def without_exclusions(question: str) -> str:
     """A question without the words that leave something out: what is to be looked for."""
     left = list(question)
-    for match, _ in _exclusions(question):
-        left[match.start() : match.end()] = [""] * (match.end() - match.start())
+    spans = [match.span() for match, _ in _exclusions(question)] + [(start, end) for start, end, _ in topics.exclusions(question)]
+    for start, end in spans:
+        left[start:end] = [""] * (end - start)
     return _LEFT_OVER.sub("", " ".join("".join(left).split()))
 
 

@@ -1,6 +1,7 @@
 """The language of a question, by its script and its small words. Reports are written in it."""
 
 import re
+from itertools import chain
 
 # Small words that are common in one language and rare in the others.
 _SMALL_WORDS: dict[str, str] = {
@@ -24,6 +25,7 @@ _SMALL_WORDS: dict[str, str] = {
 _NAME_WORDS = "a as co da das de del della den der di die do dos el en et i in is la las le les los me med na o on os per s v van z"
 _WEAK = frozenset(_NAME_WORDS.split())
 _WORDS = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
+_LANGUAGES = {word: tuple(n for n, small in _WORDS.items() if word in small) for word in chain.from_iterable(_WORDS.values())}
 _SCRIPTS: tuple[tuple[str, str], ...] = (
     ("Japanese", "\u3040-\u30ff"),
     ("Korean", "\uac00-\ud7af"),
@@ -42,6 +44,21 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def language_of(text: str) -> str:
     """The language's English name, or an empty string where the text does not tell."""
+    if not text.isascii() and (told := _by_script(text)):
+        return told
+    words = [word for word in map(str.lower, _WORD.findall(text)) if word in _LANGUAGES]
+    counted = dict.fromkeys(_WORDS, 0)
+    for word in words:
+        weight = 1 if word in _WEAK else 2
+        for language in _LANGUAGES[word]:
+            counted[language] += weight
+    best = max(counted, key=lambda language: counted[language])
+    # Weak words add to others; alone they tell nothing.
+    return best if any(word in _WORDS[best] and word not in _WEAK for word in words) else ""
+
+
+def _by_script(text: str) -> str:
+    """The language of a text that is written in a script of its own; empty where it is not."""
     letters = sum(char.isalpha() for char in text)
     if not letters:
         return ""
@@ -51,10 +68,4 @@ def language_of(text: str) -> str:
             return "Persian" if name == "Arabic" and len(_PERSIAN.findall(text)) > 1 else name
     if len(_CYRILLIC.findall(text)) >= max(1, letters // 5):
         return "Ukrainian" if _UKRAINIAN.search(text) else "Russian"
-    words = [word.lower() for word in _WORD.findall(text)]
-    weights = [(word, 1 if word in _WEAK else 2) for word in words]
-    counted = {language: sum(weight for word, weight in weights if word in small) for language, small in _WORDS.items()}
-    best = max(counted, key=lambda language: counted[language])
-    # Weak words add to others; alone they tell nothing.
-    sure = any(word in _WORDS[best] and weight > 1 for word, weight in weights)
-    return best if sure else ""
+    return ""

@@ -183,16 +183,22 @@ def _parts(token: str) -> list[str]:
 def _specific(text: str) -> list[str]:
     """Content words in order, synonyms folded, without what any task may say; characters, for scripts without spaces."""
     found: list[str] = []
-    numbered = ""
+    numbered = False
     for word in words(text):
-        before, numbered = numbered, stem(word)
-        if _HAN_CHAR.match(word):
-            found.append(word)
-        elif numbered in _ENUMERATORS or (word.isdigit() and before in _ENUMERATORS):
-            continue
-        elif is_content(word) and (folded := synonym(word)) not in GENERIC:
+        behind, (numbered, folded) = numbered, _meaning(word)
+        if folded and not (behind and word.isdigit()):
             found.append(folded)
     return found
+
+
+@lru_cache(maxsize=65_536)
+def _meaning(word: str) -> tuple[bool, str]:
+    """Whether a word announces a number ("chapter 3"), and what it stands for; empty where it tells nothing of the subject."""
+    numbering = stem(word) in _ENUMERATORS
+    if not word.isascii() and _HAN_CHAR.match(word):
+        return numbering, word
+    folded = synonym(word)
+    return numbering, folded if not numbering and is_content(word) and folded not in GENERIC else ""
 
 
 def _names(reading: _Reading, subject: tuple[str, ...]) -> bool:

@@ -87,6 +87,17 @@ def test_a_problem_that_comes_often_is_told_once_with_its_number(tmp_path, capsy
     assert told == ["problem      dangling: [7] names 7, which no source has (30 times)"]
 
 
+def test_what_is_left_out_of_the_list_of_unread_sources_is_counted(tmp_path, capsys):
+    report = tmp_path / "report.md"
+    listed = "\n".join(f"[{number}] https://site.example/{number}" for number in range(1, 251))
+    report.write_text("\n".join(f"[{number}]" for number in range(1, 251)) + f"\n\n## Sources\n{listed}\n")
+    assert main(["verify", str(report)]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "not read" in line]
+    assert len(told) == 201
+    assert told[0] == "not read     1: not among the sources given"
+    assert told[-1] == "and 50 more that were not read; --json lists all"
+
+
 def test_documents_of_the_sources_folder_are_read_whatever_their_type(tmp_path, capsys):
     pdf = Path(__file__).parents[2] / "examples" / "corpus" / "directive-22-01.pdf"
     (tmp_path / "1.pdf").write_bytes(pdf.read_bytes())

@@ -106,6 +106,10 @@ class TestExcluded:
             ("Describe trams. Do not mention buses.", "buses"),
             ("Write on trams and ignore ferries", "ferries"),
             ("世界港口，不包括上海", "上海"),
+            ("Compare dams. You should not discuss lawsuits.", "lawsuits"),
+            ("Compara las presas sin incluir los costes.", "costes"),
+            ("Сравните плотины, не включая рыболовство.", "рыболовство"),
+            ("ダムを比較してください。観光は除く。", "観光"),
         ],
     )
     def test_topics_left_out(self, question: str, topic: str) -> None:
@@ -123,6 +127,17 @@ class TestExcluded:
     )
     def test_other_negations_leave_nothing_out(self, question: str) -> None:
         assert excluded_topics(question) == ()
+
+    @pytest.mark.parametrize(
+        ("question", "left"),
+        [
+            ("Compara las presas sin incluir los costes.", "Compara las presas"),
+            ("Compare dams. You should not discuss lawsuits.", "Compare dams"),
+        ],
+    )
+    def test_what_is_left_out_is_not_looked_for(self, question: str, left: str) -> None:
+        assert without_exclusions(question).startswith(left)
+        assert not {"costes", "lawsuits"} & content_words(without_exclusions(question))
 
 
 class TestMentions:

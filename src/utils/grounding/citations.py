@@ -91,7 +91,9 @@ def parse(text: str, known: Collection[str] = ()) -> ParsedReport:
     """
     masked = scan.mask(text)
     found = lists.find(masked)
-    references = {entry.label: entry for entry in reversed(found.entries)}
+    references: dict[str, Reference] = {}
+    for entry in found.entries:
+        references.setdefault(entry.label, entry)
     body = _outside(found.spans, len(text))
     markers = _markers(masked, references, found, body)
     if sum(label.isdigit() for label in references) >= _LEAST_PLAIN and not any(marker.dialect in _NUMBERED for marker in markers):

@@ -17,7 +17,13 @@ _RELATIVE = re.compile(r"\b(?:more|less|fewer|higher|lower|faster|slower|increas
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a source with one figure of interest. ``start``/``end`` are offsets in the source's text."""
+    """A sentence of a source with one figure of interest.
+
+    Attributes:
+        start: offset in the source's text, as ``end``.
+        words: its content keys.
+        subject: the first of them: what it speaks of, by and large.
+    """
 
     source_id: str
     text: str
@@ -25,6 +31,7 @@ class Statement:
     end: int
     quantity: Quantity
     words: frozenset[str]
+    subject: str
     years: frozenset[int]
 
 
@@ -55,10 +62,11 @@ def statements(source_id: str, text: str, offset: int = 0) -> list[Statement]:
         ]
         if not measured:
             continue
-        words = frozenset(key for key in tokens.content_keys(sentence) if not key[0].isdigit() and key not in figures.UNIT_KEYS)
+        told = [key for key in tokens.content_keys(sentence) if not key[0].isdigit() and key not in figures.UNIT_KEYS]
+        words = frozenset(told)
         for quantity in measured:
             if sum(other.unit == quantity.unit for other in measured) == 1 and len(words) >= 3:
-                found.append(Statement(source_id, sentence, start + offset, end + offset, quantity, words, years))
+                found.append(Statement(source_id, sentence, start + offset, end + offset, quantity, words, told[0], years))
     return found
 
 
@@ -100,6 +108,8 @@ def _differ(one: Statement, other: Statement) -> bool:
         or bool(other.quantity.bound)
         or bool(_RELATIVE.search(one.text.lower())) != bool(_RELATIVE.search(other.text.lower()))
     ):
+        return False
+    if one.subject not in other.words and other.subject not in one.words:
         return False
     shared = len(one.words & other.words)
     return (

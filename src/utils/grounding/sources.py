@@ -67,6 +67,14 @@ class Sources:
         numbered = self.by_label.get(f"S{entry.label}")
         return numbered if numbered is not None and _agree(said, numbered.title) else None
 
+    def why_unread(self, entry: Reference) -> str:
+        """The reason why the source that a reference means could not be read; empty where nothing is known of it."""
+        page = citations.same_page(entry.url) if entry.url else ""
+        meant = (
+            reason for key, reason in self.unread if key == entry.label or (page and "://" in key and citations.same_page(key) == page)
+        )
+        return next(meant, "")
+
     def _named(self, said: str, entry: Reference) -> SourceText | None:
         for word in _NOT_NAME.split(said.lower()):
             if found := self._by_file.get(word.strip(".,;:")):
@@ -106,10 +114,12 @@ def from_folder(folder: Path, reader: Reader | None = None, besides: Path | None
         return sources
     listed: set[Path] = set()
     own = besides.resolve() if besides is not None else None
-    for name in _INDEXES:
-        for row in _rows(folder / name, sources):
+    for index, within in _indexes(folder):
+        for row in _rows(index, sources):
             file = str(row.get("file") or row.get("path") or row.get("page") or "")
-            path = folder / file
+            path = index.parent / file
+            if within and not (file and _inside(path, folder)):
+                continue
             key = str(row.get("id") or row.get("label") or row.get("url") or file)
             listed.add(path)
             if not file or not _inside(path, folder):
@@ -150,20 +160,40 @@ def decode(data: bytes) -> str:
     return text.replace("\x00", "")
 
 
+def _indexes(folder: Path) -> list[tuple[Path, bool]]:
+    """The index files of a folder; where it has none, those that lie beside it, of which only rows with files within count."""
+    own = [(folder / name, False) for name in _INDEXES if (folder / name).is_file()]
+    return own or [(folder.parent / name, True) for name in _INDEXES if name != _RUN_STATE and (folder.parent / name).is_file()]
+
+
 def _rows(path: Path, sources: Sources) -> list[dict[str, Any]]:
-    if not path.is_file():
-        return []
-    text = decode(path.read_bytes()[:LARGEST])
+    """The rows of an index file. A line that is no JSON costs only itself."""
     try:
-        body: Any = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else json.loads(text)
-    except ValueError:
-        sources.unread.append((path.name, "it is no valid JSON"))
+        text = decode(_beginning(path))
+    except OSError as error:
+        sources.unread.append((path.name, error.strerror or str(error)))
         return []
+    body: Any = []
+    bad = 0
+    for part in filter(str.strip, text.splitlines() if path.suffix == ".jsonl" else [text]):
+        try:
+            body.append(json.loads(part))
+        except (ValueError, RecursionError):
+            bad += 1
+    if path.suffix != ".jsonl":
+        body = body[0] if body else []
+    if bad:
+        sources.unread.append((path.name, "it is no valid JSON" if not body else f"{bad} of its lines are no valid JSON"))
     if isinstance(body, dict):
         inner: Any = cast(dict[str, Any], body).get("state", body)
         held: Any = cast(dict[str, Any], inner).get("sources", []) if isinstance(inner, dict) else []
         body = list(cast(dict[str, Any], held).values()) if isinstance(held, dict) else held
     return [cast(dict[str, Any], row) for row in cast(list[Any], body) if isinstance(row, dict)] if isinstance(body, list) else []
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST)
 
 
 def _inside(path: Path, folder: Path) -> bool:
@@ -186,7 +216,7 @@ def _enter(sources: Sources, key: str, path: Path, folder: Path, reader: Reader 
         sources.unread.append((key, f"{name} is no text file"))
         return
     try:
-        data = path.read_bytes()[:LARGEST] if textual or reader is None else path.read_bytes()
+        data = _beginning(path) if textual or reader is None else path.read_bytes()
         text = decode(data) if textual or reader is None else reader(data, path.name)
     except (OSError, ValueError) as error:
         sources.unread.append((key, f"{name}: {getattr(error, 'strerror', None) or error}"))

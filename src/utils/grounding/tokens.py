@@ -1,6 +1,7 @@
 """Words as comparable keys: lower-cased, folded and stemmed; scripts without spaces give character bigrams."""
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
@@ -106,6 +107,10 @@ _SINGLES = _Singles()
 
 def _split(run: str) -> list[str]:
     if run.isascii():
+        # Most runs are a word with or without a mark behind it.
+        bare = run.strip(string.punctuation)
+        if bare.isalpha():
+            return [stem(bare)]
         return [stem(word) for word in ASCII_WORD.findall(run)]
     found: list[str] = []
     for word in ANY_WORD.findall(run.replace("’", "'")):
@@ -140,10 +145,9 @@ def _strip_endings(word: str) -> str:
         word = word[:-3]
     elif (word.endswith("ed") and len(word) > 4) or (word.endswith("ly") and len(word) > 5):
         word = word[:-2]
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
-            word = word[: -len(suffix)]
-            break
+    if word.endswith(_SUFFIXES):
+        fitting = (suffix for suffix in _SUFFIXES if word.endswith(suffix) and len(word) - len(suffix) >= 4)
+        word = word.removesuffix(next(fitting, ""))
     if len(word) > 3 and word[-1] in "ey":
         word = word[:-1]
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiou":

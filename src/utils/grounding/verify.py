@@ -89,7 +89,9 @@ def verify_report(text: str, given: Path | Mapping[str, str] | sources.Sources, 
         notes.append("No source could be read.")
     elif any(record.reason == NOT_GIVEN for record in records.values()):
         notes.append(_HOW_FOUND)
-    unread = [(label, record.reason) for label, record in records.items() if record.state != "ok"] + held.unread
+    unread = [(label, record.reason) for label, record in records.items() if record.state != "ok"]
+    told = {(name, record.reason) for record in records.values() for name in (record.id, record.url)}
+    unread += [each for each in held.unread if each not in told]
     conflicts = tuple(conflict.reason for conflict in contradictions.among(checked))
     return VerifyResult(tuple(checked), ledger.counts(checked), parsed.problems, tuple(dict.fromkeys(unread)), conflicts, tuple(notes))
 
@@ -113,7 +115,9 @@ def _records(parsed: citations.ParsedReport, held: sources.Sources) -> tuple[dic
             continue
         source = held.find(entry)
         if source is None:
-            records[label] = Source(id=label, url=entry.url, title=entry.title, state="unreachable", reason=NOT_GIVEN)
+            records[label] = Source(
+                id=label, url=entry.url, title=entry.title, state="unreachable", reason=held.why_unread(entry) or NOT_GIVEN
+            )
             continue
         state = cast(SourceState, source.state)
         records[label] = Source(

@@ -18,6 +18,22 @@ DIFFER = [
     ("Unemployment in Lowenau stood at 4.2 percent in March 2021.", "In March 2021 unemployment in Lowenau stood at 6.1 percent."),
     ("The Hartwell acquisition of Corvane cost £2.3 billion.", "The acquisition of Corvane cost Hartwell £3.2 billion."),
     ("The Halcyon spacecraft weighs 2,310 kilograms at launch.", "At launch the Halcyon spacecraft weighs 2,130 kilograms."),
+    ("The bridge is 1,240 metres long and carries four lanes.", "The bridge, which carries four lanes, is 1,420 metres long."),
+    ("The vaccine was 94.1 percent effective in adults over 60.", "In adults over 60 the vaccine was 49.1 percent effective."),
+    ("The fund manages assets of $4.5 billion.", "The fund manages assets of $4.5 million."),
+    ("The river is 840 kilometres long from source to mouth.", "From source to mouth the river is 480 km long."),
+    ("The reactor was shut down for 45 days after the leak.", "After the leak the reactor was shut down for 54 days."),
+    ("The Lowenau museum had 1.2 million visitors in 2019.", "In 2019 the Lowenau museum counted 2.1 million visitors."),
+    ("The glacier shed 35 percent of its volume since 1990.", "Since 1990 the glacier has shed 53 percent of its volume."),
+    ("The Norvelt tunnel is 27 kilometres long.", "The tunnel of Norvelt is 72 kilometres long."),
+    ("Die Talsperre Kalda fasst 160 Millionen Kubikmeter Wasser.", "Die Talsperre Kalda fasst 610 Millionen Kubikmeter Wasser."),
+    ("Le barrage de Kalda mesure 142 mètres de hauteur.", "Le barrage de Kalda mesure 124 mètres de hauteur."),
+    ("La presa de Kalda costó 300 millones de euros.", "La presa de Kalda costó 500 millones de euros."),
+    (
+        "The minister resigned after the fire killed 87 people in Lowenau.",
+        "The fire in Lowenau killed 78 people and the minister resigned.",
+    ),
+    ("卡尔达大坝高142米，位于北部山区。", "卡尔达大坝高124米，位于北部山区。"),
 ]
 AGREE = [
     (
@@ -34,6 +50,17 @@ AGREE = [
     ("Revenue of Hartwell was £4.1 billion in 2019.", "Revenue of Hartwell rose by £0.3 billion in 2019."),
     ("The wall is 142 metres high.", "The reservoir holds 1.6 cubic kilometres of water."),
     ("Output was 620 MW in winter and 540 MW in summer.", "Output was 600 MW in winter and 500 MW in summer."),
+    ("The bridge is 1,240 metres long and carries four lanes.", "The bridge carries four lanes and is 1.24 km long."),
+    ("The vaccine was 94.1 percent effective in adults.", "The vaccine was 94 percent effective in adults."),
+    ("The river Alva is 840 kilometres long.", "The river Berra is 480 kilometres long."),
+    ("The museum had 1.2 million visitors in 2019.", "The museum had 2.1 million visitors in 2020."),
+    ("The reactor was shut down for at least 45 days.", "The reactor was shut down for 54 days."),
+    ("The train takes 45 minutes from Lowenau to Kalda.", "The bus takes 75 minutes from Lowenau to Kalda."),
+    ("In men the drug lowered pressure by 12 mmHg.", "In women the drug lowered pressure by 21 mmHg."),
+    ("The price of the first model is $450.", "The price of the second model is $650."),
+    ("The plant makes 620 MW.", "The plant employs 450 people."),
+    ("The company has about 500 workers in Lowenau.", "The company has 480 workers in Lowenau."),
+    ("Population in the north was 45,000 by the census.", "Population in the south was 54,000 by the census."),
 ]
 
 

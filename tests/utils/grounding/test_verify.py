@@ -66,6 +66,44 @@ def test_bad_files_are_named_with_their_reason(tmp_path: Path) -> None:
     assert found.counts.unchecked == 2
 
 
+def test_a_claim_says_why_its_source_could_not_be_read(tmp_path: Path) -> None:
+    listed = "\n".join(f"[{number}] https://site.example/{number}" for number in (1, 2, 3))
+    report = f"# R\n\nThe dam is high [1]. The dam is old [2]. The dam is full [3].\n\n## Sources\n\n{listed}\n"
+    write(tmp_path, "1.md", b"\x00\x01\x02\x00" * 500)
+    write(tmp_path, "pages.jsonl", json.dumps({"url": "https://site.example/2", "file": "gone.md"}))
+    found = verify_report(report, tmp_path)
+    assert [reason.partition(": ")[2] for reason in (claim.reason for claim in found.claims)] == [
+        "1.md is binary",
+        "gone.md is missing",
+        verify.NOT_GIVEN,
+    ]
+    assert [reason for _, reason in found.unread] == ["1.md is binary", "gone.md is missing", verify.NOT_GIVEN]
+
+
+def test_a_bad_line_of_an_index_costs_only_itself(tmp_path: Path) -> None:
+    write(tmp_path, "pages.jsonl", "no json\n" + json.dumps({"url": DAM, "file": "x.md"}) + "\n" + "[" * 100_000 + "\n")
+    write(tmp_path, "x.md", SOURCES[DAM])
+    found = verify_report(REPORT, tmp_path)
+    assert found.counts.supported == 1
+    assert found.unread == (("pages.jsonl", "2 of its lines are no valid JSON"),)
+
+
+def test_an_index_beside_the_folder_names_its_files(tmp_path: Path) -> None:
+    rows = [{"url": DAM, "file": "pages/x.md"}, {"url": "https://other.example", "file": "elsewhere.md"}]
+    write(tmp_path, "pages.jsonl", "\n".join(map(json.dumps, rows)))
+    write(tmp_path, "pages/x.md", SOURCES[DAM])
+    write(tmp_path, "elsewhere.md", SOURCES[DAM])
+    found = verify_report(REPORT, tmp_path / "pages")
+    assert found.counts.supported == 1
+    assert not found.unread
+
+
+def test_what_was_not_read_stands_in_the_order_of_the_list() -> None:
+    listed = "\n".join(f"[{number}] https://site.example/{number}" for number in range(1, 6))
+    found = verify_report("The dam is high [2]. The dam is old [1][3][4][5].\n\n## Sources\n\n" + listed, {})
+    assert [label for label, _ in found.unread] == ["1", "2", "3", "4", "5"]
+
+
 def test_a_file_outside_of_the_folder_is_not_read(tmp_path: Path) -> None:
     write(tmp_path, "secret.md", SOURCES[DAM])
     write(tmp_path, "folder/pages.jsonl", json.dumps({"url": DAM, "file": "../secret.md"}))

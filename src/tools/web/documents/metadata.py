@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, cast
 
 from deepdelve.tools.web.documents.trees import Element
@@ -32,6 +33,15 @@ _DAY_FIRST = re.compile(rf"\b(0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?\s+{_MONTH},?
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s+(0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?,?\s+((?:19|20)\d{{2}})\b", re.I)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])", re.I)
 _ARTICLE = re.compile(r"article|posting|report|webpage|book|thesis|recipe|review|dataset|video", re.I)
+# Where a page speaks of other works: what it cites, what it recommends, what readers say below it.
+_OTHER_WORKS = frozenset(("citation", "isBasedOn", "mentions", "comment", "review", "relatedLink"))
+_OTHERS = re.compile(
+    r"(?<![\w-])(?:references?|(?:reference|ref|citation|comment)s?-?list|reflist|bibliography|works-cited|citations?|footnotes?|endnotes?"
+    r"|related(?:-(?:posts?|articles?|content|stories))?|recommended|recommendations?|comments?)(?![\w-])",
+    re.I,
+)
+_MOST_STATED = 3
+_DEEPEST = 40
 _SCRIPT_LIMIT = 400_000
 _NODE_LIMIT = 400
 
@@ -84,7 +94,7 @@ def _metas(tree: Element) -> dict[str, list[str]]:
     for meta in tree.iter("meta"):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop") or meta.get("http-equiv") or ""
         content = " ".join((meta.get("content") or "").split())
-        if name and content and len(content) < 1000:
+        if name and content and len(content) < 1000 and not _of_another_work(meta):
             found.setdefault(name.strip().lower(), []).append(content)
     return found
 
@@ -103,7 +113,7 @@ def _linked_data(tree: Element) -> list[dict[str, Any]]:
         while pending and len(nodes) < _NODE_LIMIT:
             value = pending.pop()
             if isinstance(value, list):
-                pending.extend(cast(list[Any], value))
+                pending.extend(reversed(cast(list[Any], value)))
             elif isinstance(value, dict):
                 node = cast(dict[str, Any], value)
                 nodes.append(node)
@@ -131,11 +141,25 @@ def _author(tree: Element, metas: dict[str, list[str]], linked: list[dict[str, A
         names = [value for value in metas.get(name, ()) if not value.startswith("http") and len(value) < 200]
         if names:
             return ", ".join(dict.fromkeys(names))
-    for element in tree.xpath("(//*[@rel='author'] | //*[@itemprop='author'] | //*[contains(@class,'byline')]//a)[position()<=3]"):
+    for element in _own(tree.xpath("//*[@rel='author'] | //*[@itemprop='author'] | //*[contains(@class,'byline')]//a")):
         name = " ".join("".join(element.itertext()).split())
         if 2 < len(name) < 80:
             return name
     return ""
+
+
+def _own(elements: list[Element]) -> list[Element]:
+    """The first few of some elements that speak of the page itself."""
+    return list(islice((element for element in elements if not _of_another_work(element)), _MOST_STATED))
+
+
+def _of_another_work(element: Element) -> bool:
+    """Whether an element stands in a list of works cited, in a citation, or among teasers and comments: it describes another work."""
+    return any(
+        each.tag == "cite" or each.get("itemprop") in _OTHER_WORKS or _OTHERS.search(f"{each.get('class') or ''} {each.get('id') or ''}")
+        for each in chain((element,), islice(element.iterancestors(), _DEEPEST))
+        if each.tag not in ("html", "body")
+    )
 
 
 def _names(value: Any, depth: int = 0) -> list[str]:
@@ -154,8 +178,9 @@ def _date(tree: Element, metas: dict[str, list[str]], linked: list[dict[str, Any
         str(node[key]) for key in ("datePublished", "dateCreated", "dateModified") for node in linked if isinstance(node.get(key), str)
     ]
     stated += [value for name in _DATES for value in metas.get(name, ())]
-    stated += tree.xpath("//*[@itemprop='datePublished']/@datetime | //*[@itemprop='datePublished']/@content")
-    stated += tree.xpath("(//article//time | //header//time | //time[@pubdate] | //time)[position()<=3]/@datetime")
+    for element in _own(tree.xpath("//*[@itemprop='datePublished']")):
+        stated += [value for name in ("datetime", "content") if (value := element.get(name))]
+    stated += [value for element in _own(tree.xpath("//time[@datetime]")) if (value := element.get("datetime"))]
     return next((date for text in stated if (date := iso_date(text))), "")
 
 

@@ -72,9 +72,31 @@ def test_a_byline_names_the_author() -> None:
     assert metadata("", '<a rel="author">Ada</a>').author == "Ada"
 
 
-def test_authors_of_other_works_on_the_page_are_not_its_authors() -> None:
+OTHER_WORKS = [
+    "<ol class='references'><li>Smith, J. (2019). A paper. doi:10.1/x</li></ol>",
+    "<ol class='references'><li><a rel='author'>Smith</a>, <time datetime='1999-01-02'>1999</time></li></ol>",
+    "<section id='bibliography'><p class='byline'><a>Smith</a></p></section>",
+    "<ul class='ref-list'><li><span itemprop='author'>Smith</span><span itemprop='datePublished' content='1999-01-02'></span></li></ul>",
+    "<ol><li itemprop='citation' itemscope><span itemprop='author'>Smith</span><time datetime='1999-01-02'>1999</time></li></ol>",
+    "<div itemprop='citation' itemscope><meta itemprop='author' content='Smith'><meta itemprop='datePublished' content='1999-01-02'></div>",
+    "<p><cite><span class='byline'><a>Smith</a></span></cite></p>",
+    "<aside class='related-posts'><p class='byline'><a>Smith</a></p><time datetime='1999-01-02'>1999</time></aside>",
+    "<div id='comments'><a rel='author'>Smith</a><time datetime='1999-01-02'>1999</time></div>",
+    '<script type="application/ld+json">{"@type": "Article", "citation": [{"@type": "Article", "author": "Smith"}]}</script>',
+]
+
+
+@pytest.mark.parametrize("listed", OTHER_WORKS)
+def test_authors_and_dates_of_other_works_on_the_page_are_not_its_own(listed: str) -> None:
     """A reference list names many authors; the page's own record has none."""
-    assert metadata("", "<ol class='references'><li>Smith, J. (2019). A paper. doi:10.1/x</li></ol>").author == ""
+    assert (metadata("", listed).author, metadata("", listed).date) == ("", "")
+    own = metadata("", listed + "<article><a rel='author'>Ada Lovelace</a><time datetime='2020-02-03'>3 Feb</time></article>")
+    assert (own.author, own.date) == ("Ada Lovelace", "2020-02-03")
+
+
+def test_of_several_works_in_one_statement_the_first_is_the_page() -> None:
+    head = '<script type="application/ld+json">[{"@type": "Article", "author": "Ada"}, {"@type": "Article", "author": "Smith"}]</script>'
+    assert metadata(head).author == "Ada"
 
 
 @pytest.mark.parametrize(
