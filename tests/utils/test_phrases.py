@@ -52,5 +52,24 @@ def test_a_reason_that_is_a_phrase_is_told_in_the_language_and_any_other_as_it_i
     assert reason("The server answered with status 500.", "Spanish") == "The server answered with status 500."
 
 
+@pytest.mark.parametrize("code", OTHERS)
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("1 of 7 claims is not carried by a source", ["1", "7"]),
+        ("3 of 7 claims are not carried by a source", ["3", "7"]),
+        ("2 of 5 research tasks failed: rents; {prices}. The server\nwas gone", ["2", "5", "rents; {prices}. The server\nwas gone"]),
+        ("every research task failed. The server was gone", ["The server was gone"]),
+        ("no search engine answered (duckduckgo: rate limited)", ["duckduckgo: rate limited"]),
+        ("research has used its share of the token budget before anything was found. Give it more (settings.max_tokens)", ["max_tokens"]),
+    ],
+)
+def test_a_reason_with_numbers_and_names_keeps_them_in_every_language(code: str, text: str, kept: list[str]) -> None:
+    assert reason(text) == text
+    told = reason(text, code)
+    assert told != text
+    assert not [part for part in kept if part not in told]
+
+
 def test_readers_know_a_phrase_in_every_language() -> None:
     assert len(set(in_all_languages("notes"))) == len(LANGUAGES)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from deepdelve.core.records import Finding, Source
 from deepdelve.engine.evidence import evidence, facet_of, source_order
+from deepdelve.utils.phrases import say
 from deepdelve.utils.run_state import RunState
 from deepdelve.utils.words import content_words, one_line, overlap, sentences
 
@@ -81,7 +82,8 @@ def deterministic_findings(state: RunState, *, without: Collection[str] = (), fa
             continue
         for line in _claim_lines(finding):
             groups.setdefault(facet_of(finding, state), {}).setdefault(line.casefold(), f"- {line.rstrip(' .')} [{finding.source_id}]")
-    return "\n\n".join(f"## {one_line(facet) or 'Findings'}\n\n" + "\n".join(lines.values()) for facet, lines in groups.items())
+    other = say("findings", state.language)
+    return "\n\n".join(f"## {one_line(facet) or other}\n\n" + "\n".join(lines.values()) for facet, lines in groups.items())
 
 
 def _entries(state: RunState, texts: Mapping[str, str], only_facet: str | None) -> list[_Entry]:

@@ -166,17 +166,17 @@ class WebFetcher:
 
     async def _body(self, answer: Answer, content_type: str) -> tuple[bytes, Family]:
         media.check_media_type(content_type)
-        most = max(self._settings.max_bytes, self._settings.max_pdf_bytes)
-        declared = answer.headers.get("content-length", "")
-        bound = most if media.may_be_document(content_type) else self._settings.max_bytes
-        if declared.isascii() and declared.isdigit() and int(declared[:18]) > bound:
-            raise too_large(bound)
+        most, said = max(self._settings.max_bytes, self._settings.max_pdf_bytes), _declared(answer.headers)
+        if said > most:
+            raise too_large(most)
         body, kind = bytearray(), None
         async for piece in read_bounded(answer.body, encoding=answer.headers.get("content-encoding", ""), limit=most):
             body += piece
             if kind is None and len(body) >= _HEAD_BYTES:
                 kind = family(bytes(body[:_HEAD_BYTES]), content_type)
-            if kind not in media.DOCUMENT_FAMILIES and len(body) > self._settings.max_bytes:
+            # Labels are often wrong: which bound holds is known once the first bytes tell what the body is.
+            size = max(len(body), said if kind else 0)
+            if kind not in media.DOCUMENT_FAMILIES and size > self._settings.max_bytes:
                 raise too_large(self._settings.max_bytes)
         return bytes(body), kind or family(bytes(body), content_type)
 
@@ -280,6 +280,12 @@ def open_fetcher(settings: FetchSettings, limits: HostLimits | None = None) -> W
         limits=limits,
         browser=ChromiumBrowser() if settings.browser else None,
     )
+
+
+def _declared(headers: Mapping[str, str]) -> int:
+    """The length that a server announces; 0 where it announces none."""
+    value = headers.get("content-length", "")
+    return int(value[:18]) if value.isascii() and value.isdigit() else 0
 
 
 async def _beginning(answer: Answer, limit: int) -> bytes:

@@ -6,17 +6,6 @@ from deepdelve.core.errors import FetchError
 
 # Families (``sniff.family``) of files that get the wider size bound.
 DOCUMENT_FAMILIES: frozenset[str] = frozenset({"pdf", "zip", "ole", "rtf"})
-_DOCUMENT_TYPES = (
-    "application/pdf",
-    "application/octet-stream",
-    "application/vnd.",
-    "application/msword",
-    "application/rtf",
-    "application/epub",
-    "application/zip",
-    "application/x-zip",
-    "binary/",
-)
 _NOT_TEXT = ("image/", "audio/", "video/", "font/")
 
 
@@ -36,12 +25,6 @@ def check_media_type(content_type: str) -> None:
         raise FetchError(
             f"The address holds {media[:60]}, not text.", "Take a page or a document that holds text.", cause="unsupported_type"
         )
-
-
-def may_be_document(content_type: str) -> bool:
-    """Whether the label allows for a PDF or an office file, whose size bound is wider."""
-    media = media_type(content_type)
-    return not media or media.startswith(_DOCUMENT_TYPES)
 
 
 def header_charset(content_type: str) -> str:

@@ -4,6 +4,7 @@ A phrase is asked for by its name. English stands in ``english.py``; every other
 placeholders, read when it is first needed.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -24,7 +25,7 @@ CODES: Mapping[str, str] = {
     "japanese": "ja",
 }
 LANGUAGES: tuple[str, ...] = tuple(dict.fromkeys(CODES.values()))
-_REASONS: Mapping[str, str] = {text: name for name, text in ENGLISH.items() if name.startswith("reason_")}
+_PLACEHOLDER = re.compile(r"\\{(\w+)\\}")
 
 
 def code_of(language: str) -> str:
@@ -52,14 +53,30 @@ def counted(name: str, number: int, language: str = "", /, **values: object) -> 
 
 def reason(text: str, language: str = "") -> str:
     """Why a run ended as it did. What is no phrase of its own, such as the words of an error, stays as it is."""
-    name = _REASONS.get(text)
-    return say(name, language) if name else text
+    for name, wording in _reasons().items():
+        if found := wording.fullmatch(text):
+            return say(name, language, **found.groupdict())
+    return text
 
 
 def in_all_languages(*names: str) -> Iterator[str]:
     """These phrases in every language: what a reader of delivered reports has to know."""
     for code in LANGUAGES:
         yield from (_of(code)[name] for name in names)
+
+
+@lru_cache(maxsize=1)
+def _reasons() -> Mapping[str, re.Pattern[str]]:
+    """The English reasons, each as the pattern that finds what stands at its placeholders. Numbers are digits."""
+
+    def place(found: re.Match[str]) -> str:
+        return f"(?P<{found[1]}>{r'[0-9]+' if found[1] in ('n', 'total') else '.+'})"
+
+    return {
+        name: re.compile(_PLACEHOLDER.sub(place, re.escape(text)), re.DOTALL)
+        for name, text in ENGLISH.items()
+        if name.startswith("reason_")
+    }
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -1,6 +1,9 @@
 """A report comes in the language of its question: what the product adds to it too, and everything that reads it again knows that."""
 
+import io
 import re
+from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -103,3 +106,29 @@ async def test_marks_on_claims_that_are_not_carried_are_in_the_language(tmp_path
     )
     source = Source(id="S1", url="https://a.example/", title="Erle", file="sources/S1.md", status=200, kind="text", state="ok")
     assert "⚠ nicht belegt durch [1]" in render.render(draft, [claim], {"S1": source}, "standard", language="German").text
+
+
+@pytest.mark.parametrize("code", ["en", *QUESTIONS])
+def test_exports_say_their_own_words_in_the_language(code):
+    from docx import Document as read_docx
+
+    from deepdelve.engine.writing.export import docx, html, pdf
+    from tests.engine.writing.export.made import document
+
+    made = replace(document(), language=code)
+    own = [say(name, code) for name in ("carries", "status_supported", "status_unsupported")]
+    page = unescape(html.write(made))
+    words = "\n".join(paragraph.text for paragraph in read_docx(io.BytesIO(docx.write(made))).paragraphs)
+    data = pdf.as_data(made)
+    laid = [data["carries"], *(item["status"] for item in data["evidence"])]
+    assert not [text for text in own if text not in page or text not in words or text not in laid]
+    assert f'title="{say("carries_this", code)}"' in page
+
+
+def test_findings_that_no_part_of_the_question_claims_have_a_heading_in_the_language():
+    from deepdelve.engine.writing.material import deterministic_findings
+    from tests.engine.completion.states import finding, source, state_of
+
+    state = state_of([source("S1")], [], [finding(1, "S1", "", "Die Miete beträgt 900 EUR")])
+    assert deterministic_findings(state).startswith("## Findings\n")
+    assert deterministic_findings(state.model_copy(update={"language": "German"})).startswith("## Ergebnisse\n")

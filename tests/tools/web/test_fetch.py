@@ -105,7 +105,8 @@ async def test_size_is_bounded_while_it_streams_and_nothing_is_kept_of_it(path: 
     assert "larger than" in error.message
 
 
-async def test_a_declared_length_over_the_bound_is_refused_without_reading() -> None:
+@pytest.mark.parametrize(("declared", "pulls"), [(100_000, 0), (60_000, 5)], ids=["over every bound", "over that of pages"])
+async def test_a_declared_length_over_the_bound_is_refused_once_the_bound_is_known(declared: int, pulls: int) -> None:
     pulled = 0
 
     async def body():
@@ -114,9 +115,28 @@ async def test_a_declared_length_over_the_bound_is_refused_without_reading() -> 
             pulled += 1
             yield b"x" * 1000
 
-    answer = httpx.Response(200, headers={"content-type": HTML, "content-length": "100000"}, content=body())
-    assert (await failure("http://h.example/", fetcher(Recorder({"h.example/": answer}), max_bytes=50_000))).cause == "too_large"
-    assert pulled == 0
+    answer = httpx.Response(200, headers={"content-type": HTML, "content-length": str(declared)}, content=body())
+    subject = fetcher(Recorder({"h.example/": answer}), max_bytes=50_000, max_pdf_bytes=80_000)
+    assert (await failure("http://h.example/", subject)).cause == "too_large"
+    assert pulled == pulls
+
+
+@pytest.mark.parametrize(
+    "label", ["text/html", "text/plain; charset=utf-8", "application/json", "application/octet-stream", "application/pdf"]
+)
+@pytest.mark.parametrize("said", [True, False], ids=["length said", "length unsaid"])
+@pytest.mark.parametrize("magic", [b"%PDF-1.7\n", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"{\\rtf1 "])
+async def test_a_large_document_is_read_whatever_its_label_says(label: str, said: bool, magic: bytes) -> None:
+    data = magic + b"x" * 40_000
+
+    async def body():
+        for start in range(0, len(data), 1000):
+            yield data[start : start + 1000]
+
+    headers = {"content-type": label} | ({"content-length": str(len(data))} if said else {})
+    recorder = Recorder({"h.example/": httpx.Response(200, headers=headers, content=body())})
+    got = await fetcher(recorder, max_bytes=20_000, max_pdf_bytes=100_000).download("http://h.example/")
+    assert got.body == data
 
 
 async def test_documents_have_their_own_bound_by_content_not_by_label() -> None:

@@ -19,21 +19,6 @@ def test_other_labels_leave_the_decision_to_the_bytes(label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "wide"),
-    [
-        ("application/pdf", True),
-        ("APPLICATION/PDF;x=y", True),
-        ("", True),
-        ("application/vnd.ms-excel", True),
-        ("text/html", False),
-        ("application/json", False),
-    ],
-)
-def test_only_labels_of_documents_get_the_wider_bound(label: str, wide: bool) -> None:
-    assert media.may_be_document(label) is wide
-
-
-@pytest.mark.parametrize(
     ("label", "charset"),
     [
         ("text/html; charset=UTF-8", "utf-8"),

@@ -19,7 +19,7 @@ from agent_framework import (
 from agent_framework.observability import ChatTelemetryLayer
 
 from deepdelve.core.records import Role, Usage
-from deepdelve.engine.backends.base import Hooks
+from deepdelve.engine.backends.base import Hooks, quiet_framework
 from deepdelve.engine.backends.builtin.conversation import Call, Conversation, Turn, json_object
 from deepdelve.engine.backends.builtin.policies import policy_for
 
@@ -83,6 +83,7 @@ class BuiltinFactory:
 
     def __init__(self, hooks: Hooks | None = None) -> None:
         self._hooks = hooks
+        quiet_framework()
 
     def client(self, role: Role, *, max_iterations: int) -> BuiltinClient:
         """A client for one dispatch of a role."""

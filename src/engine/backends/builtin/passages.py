@@ -24,6 +24,8 @@ FIRST_BONUS = 0.1
 # So many words from the lead to the item's end; the check of claims looks at about as many at once.
 SEEN_TOGETHER = 45
 LEANING_COST = 0.15
+# "It fell in 1879." speaks of what the sentence before it names, of which it has so much.
+LEANING_SHARE = 0.5
 # A sentence with a time or a number where one is asked for is worth so much more.
 ANSWER_SHARE = 0.5
 # A heading speaks for the sentences below it, but less than their own words.
@@ -95,6 +97,7 @@ def best_sentences(question: Question, source: SourceText, linked: Sequence[str]
     phrases = [phrase for phrase in (" ".join(terms(bare_title(name))) for name in linked) if phrase]
     found: list[Passage] = []
     heading: frozenset[str] = frozenset()
+    end, before = 0, 0.0
     text = without_code(source.text)
     listed = items(text)
     for piece in sentences(text):
@@ -102,6 +105,8 @@ def best_sentences(question: Question, source: SourceText, linked: Sequence[str]
             heading = frozenset(terms(piece.text)) - title
             continue
         item = item_at(listed, piece.start)
+        follows, end = "\n\n" not in text[end : piece.start], piece.end
+        said, before = before if follows else 0.0, question.coverage(terms(piece.text))
         passage = _quotable(piece.text, len(found), _lead(text, piece, item))
         if (
             passage is None
@@ -113,6 +118,7 @@ def best_sentences(question: Question, source: SourceText, linked: Sequence[str]
         # What the title has of the question is said by the source as a whole: what else a sentence says counts for more.
         score = question.coverage(present) + question.coverage(present, besides=title)
         around = heading.union(*(terms(lead) for lead in item.above)) if item else heading
+        score += LEANING_SHARE * said * (_LEANS.match(passage.text) is not None and gives_wanted(question.text, passage.text))
         score += HEADING_SHARE * question.coverage(around.difference(present), besides=title)
         score *= 1 + ANSWER_SHARE * gives_wanted(question.text, passage.text)
         joined = f" {' '.join(present)} "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from deepdelve.core.errors import UsageError
 from deepdelve.core.records import Claim, ClaimStatus, Source
+from deepdelve.utils.phrases import say
 from deepdelve.utils.text import squash
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def build(
         _evidence(number, claim, squash("".join(reader.said.get(number, ()))), sources, texts) for number, claim in enumerate(checked, 1)
     )
     heading = next((block.text for block in blocks if block.kind == "heading" and block.text.strip()), "")
-    return Document(squash(heading or clean(title))[:300] or "Report", language, blocks, evidence)
+    return Document(squash(heading or clean(title))[:300] or say("report", language), language, blocks, evidence)
 
 
 def _evidence(number: int, claim: Claim, said: str, sources: Mapping[str, Source], texts: Mapping[str, str]) -> Evidence:

@@ -34,7 +34,7 @@ def write(document: Document) -> bytes:
     if document.evidence:
         word.add_heading(say("carries", document.language), 1)
         for item in document.evidence:
-            writer.evidence(item)
+            writer.evidence(item, say(f"status_{item.status}", document.language))
     out = io.BytesIO()
     word.save(out)
     return out.getvalue()
@@ -73,11 +73,11 @@ class _Writer:
         self._end(paragraph, start)
         _direct(paragraph, block.text)
 
-    def evidence(self, item: Evidence) -> None:
+    def evidence(self, item: Evidence, status: str) -> None:
         """A claim's sign, status and reason, its words as a link back, and the passage with the words that count marked."""
         paragraph = self._word.add_paragraph()
         start = self._begin(paragraph, f"passage_{item.number}")
-        paragraph.add_run(f"{item.number}. {item.sign} {item.status}").bold = True
+        paragraph.add_run(f"{item.number}. {item.sign} {status}").bold = True
         paragraph.add_run(f" ({item.reason}): " if item.reason else ": ")
         if item.placed:
             self._link(paragraph, [Run(item.text)], anchor=f"claim_{item.number}")

@@ -59,12 +59,12 @@ def _body(document: Document) -> Iterable[str]:
     yield "<main>"
     yield from _contents(document)
     for in_list, blocks in groupby(enumerate(document.blocks), key=lambda pair: pair[1].kind == "item"):
-        rows = [_block(place, block, seen) for place, block in blocks]
+        rows = [_block(place, block, seen, document.language) for place, block in blocks]
         yield from ['<ul class="report">', *rows, "</ul>"] if in_list else rows
     yield "</main>"
     if document.evidence:
         yield f'<section><h2 id="what-carries-each-claim">{escape(say("carries", document.language))}</h2><ol id="evidence">'
-        yield from (_evidence(item) for item in document.evidence)
+        yield from (_evidence(item, document.language) for item in document.evidence)
         yield "</ol></section>"
 
 
@@ -80,8 +80,8 @@ def _contents(document: Document) -> Iterable[str]:
         yield f'<li><a href="#what-carries-each-claim">{escape(say("carries", document.language))}</a></li></ul></nav>'
 
 
-def _block(place: int, block: Block, seen: set[int]) -> str:
-    inner = _runs(block.runs, seen)
+def _block(place: int, block: Block, seen: set[int], language: str) -> str:
+    inner = _runs(block.runs, seen, language)
     mark = f' id="source-{block.source}"' if block.source else ""
     match block.kind:
         case "heading":
@@ -95,27 +95,29 @@ def _block(place: int, block: Block, seen: set[int]) -> str:
         case "code":
             return f'<pre dir="ltr">{inner}</pre>'
         case "table":
-            return _table(block, seen)
+            return _table(block, seen, language)
         case "rule":
             return "<hr>"
         case "text":
             return f"<p{mark}{_direction(block.text)}>{inner}</p>"
 
 
-def _table(block: Block, seen: set[int]) -> str:
+def _table(block: Block, seen: set[int], language: str) -> str:
     rows = [
-        "<tr>" + "".join(f"<{tag}{_direction(''.join(run.text for run in cell))}>{_runs(cell, seen)}</{tag}>" for cell in row) + "</tr>"
+        "<tr>"
+        + "".join(f"<{tag}{_direction(''.join(run.text for run in cell))}>{_runs(cell, seen, language)}</{tag}>" for cell in row)
+        + "</tr>"
         for tag, row in (("td" if place else "th", row) for place, row in enumerate(block.rows))
     ]
     head, body = rows[:1], rows[1:]
     return f'<div class="table"><table><thead>{"".join(head)}</thead><tbody>{"".join(body)}</tbody></table></div>'
 
 
-def _runs(runs: Sequence[Run], seen: set[int]) -> str:
+def _runs(runs: Sequence[Run], seen: set[int], language: str) -> str:
     """The runs; those of one claim stand in one element, whose first one is the target of the way back."""
     parts: list[str] = []
     for number, group in groupby(runs, key=lambda run: run.claim):
-        inner = "".join(_run(run) for run in group)
+        inner = "".join(_run(run, language) for run in group)
         if number:
             mark = "" if number in seen else f' id="claim-{number}"'
             seen.add(number)
@@ -124,10 +126,11 @@ def _runs(runs: Sequence[Run], seen: set[int]) -> str:
     return "".join(parts)
 
 
-def _run(run: Run) -> str:
+def _run(run: Run, language: str) -> str:
     text = escape(run.text).replace("\n", "<br>")
     if run.jump:
-        return f'<a class="sign" href="#passage-{run.claim}" title="What carries this claim">{text}</a>'
+        title = escape(say("carries_this", language))
+        return f'<a class="sign" href="#passage-{run.claim}" title="{title}">{text}</a>'
     if run.code:
         text = f"<code>{text}</code>"
     if run.bold:
@@ -139,11 +142,12 @@ def _run(run: Run) -> str:
     return f'<a href="#source-{run.source}">{text}</a>' if run.source else text
 
 
-def _evidence(item: Evidence) -> str:
+def _evidence(item: Evidence, language: str) -> str:
     said = f"<bdi>{escape(item.text)}</bdi>"
+    status = escape(say(f"status_{item.status}", language))
     claim = f'<a href="#claim-{item.number}">{said}</a>' if item.placed else said
     reason = f" <span>({escape(item.reason)})</span>" if item.reason else ""
-    lines = [f'<li id="passage-{item.number}"><span class="status">{item.sign} {item.status}</span>{reason}: {claim}']
+    lines = [f'<li id="passage-{item.number}"><span class="status">{item.sign} {status}</span>{reason}: {claim}']
     if item.quote:
         around = f"{escape(item.before)}<mark>{escape(item.quote)}</mark>{escape(item.after)}"
         lines.append(f"<blockquote{_direction(item.quote)}>{around}</blockquote>")

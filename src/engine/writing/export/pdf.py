@@ -54,7 +54,7 @@ def as_data(document: Document) -> dict[str, Any]:
     """What the template reads."""
     seen: set[int] = set()
     blocks = [_block(block, seen) for block in document.blocks]
-    evidence = [_evidence(item) for item in document.evidence]
+    evidence = [_evidence(item, document.language) for item in document.evidence]
     language = document.language.partition("-")[0]
     return {
         "title": document.title,
@@ -70,7 +70,10 @@ def _texts(document: Document) -> Iterator[str]:
     for block in document.blocks:
         yield block.text
         yield from (run.text for row in block.rows for cell in row for run in cell)
+    if document.evidence:
+        yield say("carries", document.language)
     for item in document.evidence:
+        yield say(f"status_{item.status}", document.language)
         yield from (item.text, item.reason, item.title, item.before, item.quote, item.after, item.sign)
 
 
@@ -106,11 +109,11 @@ def _runs(runs: Sequence[Run], seen: set[int]) -> list[dict[str, Any]]:
     return found
 
 
-def _evidence(item: Evidence) -> dict[str, Any]:
+def _evidence(item: Evidence, language: str) -> dict[str, Any]:
     texts = {name: breakable(str(getattr(item, name))) for name in ("text", "reason", "title", "before", "quote", "after")}
     return {
         "number": item.number,
-        "status": item.status,
+        "status": say(f"status_{item.status}", language),
         "sign": item.sign,
         "placed": item.placed,
         "url": web_address(item.url),

@@ -51,6 +51,26 @@ def test_a_span_of_time_comes_first_where_one_is_asked_for() -> None:
     assert "May 2015" in rules("When was the superseded directive on vulnerability mitigation issued?")[0]
 
 
+BRIDGE = "The Tay Bridge opened to trains with a feast. It fell in a storm on 28 December 1879."
+
+
+def test_a_date_that_is_said_of_it_is_quoted_with_the_sentence_that_names_it() -> None:
+    assert quotes("When did the Tay Bridge fall?", BRIDGE) == [
+        "The Tay Bridge opened to trains with a feast.",
+        "It fell in a storm on 28 December 1879.",
+    ]
+
+
+@pytest.mark.parametrize("question", ["Who built the Tay Bridge?", "How did the Tay Bridge fall?"])
+def test_what_is_said_of_it_is_left_out_where_no_date_is_asked_for(question: str) -> None:
+    assert quotes(question, BRIDGE) == ["The Tay Bridge opened to trains with a feast."]
+
+
+@pytest.mark.parametrize("between", ["\n\n", " Cows graze below. "])
+def test_it_speaks_of_no_more_than_the_sentence_right_before_it(between: str) -> None:
+    assert quotes("When did the Tay Bridge fall?", BRIDGE.replace(". ", "." + between)) == ["The Tay Bridge opened to trains with a feast."]
+
+
 def test_a_source_on_another_of_a_kind_does_not_speak_for_the_one_that_is_asked_about() -> None:
     elsewhere = rules("What does BOD 22-01 say on critical vulnerability mitigation?", "Notes on directives", 9)
     assert elsewhere
