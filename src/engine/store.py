@@ -205,7 +205,9 @@ def add_run_pointer(session_id: str, run_id: str) -> None:
 
 def add_prompt(text: str, *, session_id: str, run_id: str, surface: str, kind: str, meta: dict[str, str]) -> None:
     """Append what a person typed to the prompt history."""
-    row = {"v": 1, "id": new_ulid(), "ts": timestamp(), "session_id": session_id, "run_id": run_id or None}
+    # One moment for both: ids sort as the times beside them do.
+    now = time.time()
+    row = {"v": 1, "id": new_ulid(now), "ts": timestamp(now), "session_id": session_id, "run_id": run_id or None}
     append_line(home() / "history.jsonl", {**row, "surface": surface, "kind": kind, "text": text, "meta": meta})
 
 
