@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from deepdelve.engine.backends.builtin.answers import gives_wanted
 from deepdelve.engine.backends.builtin.briefs import directive_of, objected_ids, question_of, treats_excluded
 from deepdelve.engine.backends.builtin.conversation import Call, Conversation, Turn
 from deepdelve.engine.backends.builtin.differing import differences
 from deepdelve.engine.backends.builtin.facets import Facet, split_question
-from deepdelve.engine.backends.builtin.passages import ANSWER_SHARE, weigh_sources
+from deepdelve.engine.backends.builtin.passages import ANSWER_SHARE, LEANING_SHARE, leaning_answer, weigh_sources
 from deepdelve.engine.backends.builtin.relevance import Question, SourceText, weigh
 from deepdelve.engine.completion.gaps import as_words, gap_question, gap_sentence
 from deepdelve.utils.names import names
@@ -136,6 +137,9 @@ def _within(question: str, statements: Sequence[Statement], room: int, per_part:
     kept: list[Statement] = []
     held = {statement.order: frozenset(terms(statement.text)) for statement in statements}
     says = {order: weighed.coverage(present) for order, present in held.items()}
+    for before, statement in pairwise(statements):
+        if before.ids == statement.ids and before.facet == statement.facet and leaning_answer(question, statement.text):
+            says[statement.order] += LEANING_SHARE * says[before.order]
     answers = _answers(question, weighed, statements)
     says |= {s.order: (1 + ANSWER_SHARE) * says[s.order] + ANSWER_BONUS / (1 + rank) for rank, s in enumerate(answers)}
     silent = [own for own in parts.values() if not any(says[s.order] for s in own)]

@@ -118,7 +118,7 @@ def best_sentences(question: Question, source: SourceText, linked: Sequence[str]
         # What the title has of the question is said by the source as a whole: what else a sentence says counts for more.
         score = question.coverage(present) + question.coverage(present, besides=title)
         around = heading.union(*(terms(lead) for lead in item.above)) if item else heading
-        score += LEANING_SHARE * said * (_LEANS.match(passage.text) is not None and gives_wanted(question.text, passage.text))
+        score += LEANING_SHARE * said * leaning_answer(question.text, passage.text)
         score += HEADING_SHARE * question.coverage(around.difference(present), besides=title)
         score *= 1 + ANSWER_SHARE * gives_wanted(question.text, passage.text)
         joined = f" {' '.join(present)} "
@@ -131,6 +131,11 @@ def best_sentences(question: Question, source: SourceText, linked: Sequence[str]
         # A beginning that says nothing of the question is only better than nothing.
         found = [replace(passage, score=passage.score + FIRST_BONUS * (passage.order == 0)) for passage in found if passage.score > 0]
     return sorted(_different(question, found, limit), key=lambda passage: passage.order)
+
+
+def leaning_answer(question: str, text: str) -> bool:
+    """Whether a sentence answers for what the sentence before it names, as "It fell in 1879." does where a date is asked for."""
+    return _LEANS.match(text) is not None and gives_wanted(question, text)
 
 
 def _different(question: Question, found: Sequence[Passage], limit: int) -> list[Passage]:

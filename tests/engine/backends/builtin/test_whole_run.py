@@ -149,3 +149,9 @@ async def test_the_benchmark_counts_cited_gold_titles(tmp_path: Path, isolated: 
     assert (found.questions, found.all_gold, found.any_gold) == (3, 1, 2)
     assert 1 <= found.max_cited <= 8
     assert found.cpu_seconds > 0
+
+
+async def test_a_date_that_is_said_of_it_reaches_the_report(tmp_path: Path) -> None:
+    bridge = {"Tay": "The Tay Bridge opened in 1878. It fell in a storm on 28 December 1879.\n"}
+    _, report, _ = await run(write_corpus(tmp_path, bridge), "When did the Tay Bridge fall?")
+    assert "The Tay Bridge opened in 1878. [1] It fell in a storm on 28 December 1879. [1]" in report
