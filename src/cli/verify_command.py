@@ -1,13 +1,14 @@
 """``deepdelve verify``: any report, by any system, against its sources."""
 
 import argparse
+import contextlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from deepdelve.cli.output import print_json, print_text
 from deepdelve.cli.parser import exits, share
 from deepdelve.cli.text import one_line
-from deepdelve.core.errors import UsageError
+from deepdelve.core.errors import RunNotFoundError, UsageError
 from deepdelve.core.paths import given_path
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ MAX_LINES = 200
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of ``verify``."""
     parser.add_argument(
-        "report", nargs="?", metavar="REPORT", help="a report as Markdown or text, - for a pipe; left out with --run: the run's own"
+        "report",
+        nargs="?",
+        metavar="REPORT",
+        help="a report as Markdown or text, - for a pipe; a run, such as latest, or left out with --run: the run's own",
     )
     given = parser.add_mutually_exclusive_group()
     given.add_argument("--sources", metavar="DIR", help="the folder with the texts of its sources")
@@ -38,7 +42,12 @@ def main(args: argparse.Namespace) -> int:
 
     report = given_path(args.report) if args.report is not None else None
     sources = given_path(args.sources) if args.sources is not None else None
-    result = facade.verify(report, sources=sources, run_id=facade.find_run(args.run) if args.run is not None else "")
+    run_id = facade.find_run(args.run) if args.run is not None else ""
+    if report is not None and sources is None and not run_id and not report.exists():
+        with contextlib.suppress(RunNotFoundError):
+            run_id = facade.find_run(args.report)
+            report = None
+    result = facade.verify(report, sources=sources, run_id=run_id)
     if args.json:
         print_json(result.to_dict())
     else:

@@ -169,6 +169,7 @@ def test_sources_that_contradict_each_other_are_told_side_by_side_and_the_report
 
 def test_a_run_is_verified_against_its_own_sources(run_id, capsys):
     assert main(["verify", "--run", run_id]) == 0
+    assert main(["verify", "latest"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("2 of 2") or " claims supported, 0 partly, 0 not" in out
     assert facade.verify_run(run_id)
