@@ -36,16 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print the result; the exit code tells whether the floor is held."""
-    if args.report is None and args.run is None:
+    if not args.report and args.run is None:
         raise UsageError("There is no report to verify.", "Give a file, for example: deepdelve verify report.md --sources sources/")
     from deepdelve.engine import facade
 
-    report = given_path(args.report) if args.report is not None else None
+    given: str = args.report or ""
+    report = given_path(given) if given else None
     sources = given_path(args.sources) if args.sources is not None else None
     run_id = facade.find_run(args.run) if args.run is not None else ""
     if report is not None and sources is None and not run_id and not report.exists():
         with contextlib.suppress(RunNotFoundError):
-            run_id = facade.find_run(args.report)
+            run_id = facade.find_run(given)
             report = None
     result = facade.verify(report, sources=sources, run_id=run_id)
     if args.json:
