@@ -175,7 +175,7 @@ class Researcher:
             ev.SearchDone(
                 dispatch=searcher.id,
                 query=query,
-                backend=services.search.name,
+                backend=response.asked_of(services.search.name),
                 outcome=response.outcome,
                 urls=tuple(hit.url for hit in hits),
                 detail=response.detail,

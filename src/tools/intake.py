@@ -41,7 +41,7 @@ def search_tool(backend: SearchBackend, limit: int) -> Tool:
             SearchDone(
                 dispatch=current_scope().dispatch.id,
                 query=text,
-                backend=backend.name,
+                backend=response.asked_of(backend.name),
                 outcome=response.outcome,
                 urls=urls,
                 detail=response.detail,

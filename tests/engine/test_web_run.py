@@ -138,7 +138,7 @@ async def test_a_search_that_answers_leads_to_pages(site: WebSite, searxng: Fake
     searxng.corpus = listed(site, "/article")
     searxng.mode = mode
     run = await run_web(web_rules(address(site, "/article")), web_settings(searxng))
-    assert {event.outcome for event in run.surface.of(ev.SearchDone)} == {"ok"}
+    assert {(event.backend, event.outcome) for event in run.surface.of(ev.SearchDone)} == {("searxng", "ok")}
     assert run.result.outcome == "verified"
     assert "since 1931" in run.report
 

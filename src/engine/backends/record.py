@@ -218,7 +218,7 @@ class ReplayingSearch:
         """The recorded answer."""
         row = await self.replayer.answer("search", _search_key(query), f"the search {query.text!r}")
         hits = tuple(Hit.model_validate(hit) for hit in row["hits"])
-        return SearchResponse(hits, row["outcome"], row["detail"], row["retry_after"])
+        return SearchResponse(hits, row["outcome"], row["detail"], row["retry_after"], tuple(row.get("asked", ())))
 
     async def close(self) -> None:
         """Nothing to let go of."""

@@ -9,12 +9,20 @@ from deepdelve.core.records import Hit
 
 @dataclass(frozen=True)
 class SearchResponse:
-    """Hits in order of rank, and how the search went. ``detail`` explains every outcome but ``ok`` in one sentence."""
+    """Hits in order of rank, and how the search went.
+
+    ``detail`` explains every outcome but ``ok`` in one sentence. ``asked`` names the engines that had a part in it, where there are several.
+    """
 
     hits: tuple[Hit, ...] = ()
     outcome: SearchOutcome = "ok"
     detail: str = ""
     retry_after: float | None = None
+    asked: tuple[str, ...] = ()
+
+    def asked_of(self, backend: str) -> str:
+        """The engines that were asked, as ``a+b``: fewer than a backend of several engines is made of."""
+        return "+".join(self.asked) or backend
 
 
 @dataclass(frozen=True)

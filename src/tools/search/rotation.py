@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deepdelve.core.records import Hit
 from deepdelve.tools.search.base import SearchBackend, SearchQuery, SearchResponse
@@ -65,7 +65,7 @@ class Searcher:
             hits = merge(lists, limit=query.limit, blocked=self._blocked, exclude=query.exclude)
             if hits:
                 break
-        return _summary(hits, answers)
+        return replace(_summary(hits, answers), asked=tuple(answers))
 
     async def close(self) -> None:
         """Close all engines."""

@@ -29,6 +29,7 @@ async def test_the_first_engine_that_has_hits_answers_and_the_next_is_not_troubl
     response = await ask(searcher(one, two))
     assert (response.outcome, response.detail, [hit.url for hit in response.hits]) == ("ok", "", [A])
     assert two.asked == []
+    assert response.asked_of("one+two") == "one"
 
 
 @pytest.mark.parametrize("outcome", ["empty", "rate_limited", "blocked", "engines_down", "misconfigured", "unavailable"])
