@@ -11,7 +11,7 @@ from deepdelve.core.records import Hit
 class SearchResponse:
     """Hits in order of rank, and how the search went.
 
-    ``detail`` explains every outcome but ``ok`` in one sentence. ``asked`` names the engines that had a part in it, where there are several.
+    ``detail`` explains every outcome but ``ok`` in one sentence. ``asked`` names the engines that were asked, where there are several.
     """
 
     hits: tuple[Hit, ...] = ()
