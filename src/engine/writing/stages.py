@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from deepdelve.core import events as ev
-from deepdelve.core.records import Artifact, ClaimCounts
+from deepdelve.core.records import Artifact
 from deepdelve.engine.completion.directives import StandingRequirements, standing_text
 from deepdelve.engine.completion.draft import parse_draft
 from deepdelve.engine.completion.gaps import as_words, gap_sentence
@@ -121,14 +121,15 @@ async def hold_the_report(ctx: RunContext, before: str) -> bool:
     """Where mending left less than half of the claims that the report carried, the report from before stands again."""
     if not _lost_sources(ctx, "final_report", before) or not ctx.services.runs("hold_parts"):
         return False
-    had, has = await asyncio.to_thread(lambda: (counted(ctx, before).supported, counted(ctx, ctx.draft("final_report")).supported))
+    (had, _), (has, _) = await asyncio.to_thread(lambda: (carried(ctx, before), carried(ctx, ctx.draft("final_report"))))
     return 2 * has < had and await _put_back(ctx, "final_report", before, "Mending lost most of the report")
 
 
-def counted(ctx: RunContext, text: str) -> ClaimCounts:
-    """The claims of a draft by what its sources say to them. Blocking: a second for a long report."""
+def carried(ctx: RunContext, text: str) -> tuple[int, int]:
+    """How many different claims of a draft its sources carry, and how many it makes. Blocking: a second for a long report."""
     usable = ctx.run.state.usable_sources()
-    return ledger.counts(ledger.build_ledger(text, usable, ctx.indexes(), ctx.verifier, ctx.run.state.question))
+    claims = ledger.build_ledger(text, usable, ctx.indexes(), ctx.verifier, ctx.run.state.question)
+    return len({claim.text.casefold() for claim in claims if claim.status == "supported"}), ledger.counts(claims).total
 
 
 async def bring_back_better(ctx: RunContext) -> bool:
@@ -140,16 +141,16 @@ async def bring_back_better(ctx: RunContext) -> bool:
     texts = {name: ctx.run.read_file(name) for name in names}
     if not ctx.draft("final_report").strip() or not ctx.services.runs("restore"):
         return False
-    stands = await asyncio.to_thread(counted, ctx, ctx.draft("final_report"))
-    worth = {name: (await asyncio.to_thread(counted, ctx, text)).supported for name, text in texts.items()}
+    stands, claimed = await asyncio.to_thread(carried, ctx, ctx.draft("final_report"))
+    worth = {name: (await asyncio.to_thread(carried, ctx, text))[0] for name, text in texts.items()}
     best = max(names, key=lambda name: worth[name], default="")
-    if best and worth[best] > 2 * stands.supported:
+    if best and worth[best] > 2 * stands:
         await quarantine(ctx, "final_report", "less_carried", grounding=False)
         await ctx.run.keep(write_text_atomic, ctx.run.dir / artifact_file("final_report"), texts[best])
         stamp(ctx, "final_report", f"restored from {best}")
         ctx.run.notice(f"An earlier draft of which more is carried stands again ({best}).", code="restored")
         return True
-    if stands.total or not evidence(ctx.run.state) or not ctx.services.runs("report_by_code"):
+    if claimed or not evidence(ctx.run.state) or not ctx.services.runs("report_by_code"):
         return False
     await quarantine(ctx, "final_report", "nothing_claimed", grounding=False)
     return await report_by_code(ctx)
