@@ -65,6 +65,7 @@ class RunStarted(Event):
     facets: tuple[str, ...] = ()
     budget: dict[str, float] = Field(default_factory=dict[str, float])
     evidence_only: bool = False
+    bundle_left_out: int = 0
     evidence_dir: str = ""
     mode: str = "research"
 

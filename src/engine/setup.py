@@ -185,6 +185,7 @@ def new_run(request: RunRequest, prepared: Prepared, surface: Surface) -> Run:
             facets=parse_question(prepared.question).facets,
             budget=budget.as_dict(),
             evidence_only=prepared.evidence is not None,
+            bundle_left_out=len(prepared.evidence.skipped) if prepared.evidence is not None else 0,
             evidence_dir=str(prepared.evidence.folder) if prepared.evidence is not None else "",
         ),
     )

@@ -117,6 +117,7 @@ class RunState(StateModel):
     language: str = kept("carry", "")
     facets: tuple[str, ...] = kept("carry", ())
     evidence_only: bool = kept("carry", False)
+    bundle_left_out: int = kept("carry", 0)
     evidence_dir: str = kept("carry", "")
     started_at: float = kept("carry", 0.0)
     plan: list[PlanItem] = kept("carry", factory=list)
@@ -205,7 +206,7 @@ def apply(state: RunState, event: ev.Event) -> None:
 def _run_started(state: RunState, e: ev.RunStarted) -> None:
     for name in ("run_id", "session_id", "question", "style", "depth", "backend", "model", "search", "corpus", "seeds", "seed_docs"):
         setattr(state, name, getattr(e, name))
-    for name in ("engine", "scope", "date", "language", "facets", "evidence_only", "evidence_dir"):
+    for name in ("engine", "scope", "date", "language", "facets", "evidence_only", "evidence_dir", "bundle_left_out"):
         setattr(state, name, getattr(e, name))
     state.schema_version = e.schema_version
     state.budget = dict(e.budget)

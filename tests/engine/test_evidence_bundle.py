@@ -162,6 +162,7 @@ class TestEvidenceOnlyRuns:
     async def test_lines_left_out_are_told(self, tmp_path):
         run = await start_evidence_only(good_rules(), bundle(tmp_path / "b", row("alder", ALDER), *["{bad"] * 25))
         told = [n.text for n in run.surface.of(ev.Notice) if n.code == "bundle_line_skipped"]
+        assert "of the given evidence could not be used" in run.report
         assert len(told) == 21
         assert "line 2:" in told[0]
         assert told[-1].startswith("5 more lines")

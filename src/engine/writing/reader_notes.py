@@ -27,6 +27,8 @@ def notes(state: RunState, ablation: Mapping[str, bool] | None = None) -> list[s
         ablation: the switches of the settings; those that are on are named.
     """
     given = [say("note_given", state.language)] if state.evidence_only else []
+    if state.bundle_left_out:
+        given.append(counted("note_bundle", state.bundle_left_out, state.language))
     return [
         *given,
         *_task_notes(state),

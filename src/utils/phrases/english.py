@@ -52,6 +52,8 @@ ENGLISH: dict[str, str] = {
     "mark_partial": "only partly supported by {sources}",
     "mark_uncited": "no source",
     "note_given": "Written from given evidence alone: nothing was searched, fetched or delegated.",
+    "note_bundle_one": "One line of the given evidence could not be used, and is left out.",
+    "note_bundle_many": "{n} lines of the given evidence could not be used, and are left out.",
     "note_failed": "Research on this failed, and nothing was found: {names}.",
     "note_refused": "Research on this was refused: {names}.",
     "note_broken": "Research on this broke off, and the report uses what had been found or was read without it: {names}.",
