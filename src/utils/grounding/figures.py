@@ -21,6 +21,7 @@ _WRITTEN = re.compile(
     rf"(?P<scale>(?:\s|-|\u00a0)?(?:{_SCALE_WORDS})\b\.?|\s?(?:万亿|百万|千万|[千万萬亿億兆만억조]))?"
     r"(?P<unit>\s?(?:%|％|°c|℃|°f|元|円|美元|欧元|km²|m²|[月월](?=\s?\d))"
     r"|(?:\s|-|\u00a0)square (?:kilomet(?:re|er)s?|met(?:re|er)s|miles)(?![\w])"
+    r"|(?:\s|-|\u00a0)(?:kilo|mega|giga|tera)watt[\s-]?hours?(?![\w])"
     r"|(?:\s|-|\u00a0)(?:us\s)?(?:percentage points?|per cent|[a-z€$£]{1,10})(?![\w])"
     r"|(?:km|kg|gw|mw|kw|gwh|mwh|kwh|twh|gb|mb|tb|ms|mm|cm|mg|ghz|mhz)\b)?"
 )
@@ -38,7 +39,7 @@ _BEFORE = re.compile(r"(?:us\$|[$€£¥₹]|\b(?:usd|eur|gbp|cny|rmb|jpy|inr|ch
 _SPELLING = re.compile(
     rf"\b(?P<spelled>(?:{_TENS})-(?:one|two|three|four|five|six|seven|eight|nine)|"
     rf"{'|'.join(SPELLED)})\b(?P<sscale>\s(?:hundred|dozen|thousand|million|billion"
-    rf"|trillion)\b)?(?P<sunit>\s(?:percentage points?|per cent|[a-z]{{1,10}})\b)?"
+    rf"|trillion)\b)?(?P<sunit>\s(?:percentage points?|per cent|(?:kilo|mega|giga|tera)watt[\s-]hours?|[a-z]{{1,10}})\b)?"
 )
 
 
@@ -169,7 +170,7 @@ def _continues(low: str, start: int) -> bool:
 def _written(match: re.Match[str]) -> Quantity:
     value, step = parse_number(match["number"])
     scale = SCALES.get((match["scale"] or "").strip(" -.\u00a0"), 1.0)
-    word = (match["unit"] or "").strip(" -\u00a0").removeprefix("us ")
+    word = (match["unit"] or "").strip(" -\u00a0").replace("-", " ").removeprefix("us ")
     start, end = match.span()
     before = _BEFORE.search(match.string, max(0, start - 5), start)
     unit = MONEY.get(before[0].strip(), "") if before else ""
@@ -193,14 +194,15 @@ def _bound(low: str, start: int) -> str:
 def _spelled(match: re.Match[str]) -> Quantity | None:
     value = float(sum(SPELLED[part] for part in match["spelled"].split("-")))
     scale = SCALES.get((match["sscale"] or "").strip(), 1.0)
-    word = (match["sunit"] or "").strip()
+    word = (match["sunit"] or "").strip().replace("-", " ")
     unit = MONEY.get(word) or UNITS.get(word, "")
     if value == 1 and scale == 1 and not unit:
         return None
     end = match.end() if unit else match.end("sscale") if match["sscale"] else match.end("spelled")
-    return Quantity(
-        value * scale, unit, scale, match.start(), end, match.string[match.start() : end], scale, _bound(match.string, match.start())
-    )
+    start = match.start()
+    unit, multiple = CONVERSIONS.get(unit, (unit, 1.0))
+    factor = scale * multiple
+    return Quantity(value * factor, unit, factor, start, end, match.string[start:end], factor, _bound(match.string, start))
 
 
 _NAMES: dict[float, str] = {float(value): name for name, value in SPELLED.items()}

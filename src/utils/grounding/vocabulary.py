@@ -161,6 +161,9 @@ UNITS = _pairs(
     hectares=hectare hectare=hectare ha=hectare acres=acre acre=acre square_kilometres=km2 square_kilometers=km2
     square_kilometre=km2 km²=km2 square_metres=m2 square_meters=m2 m²=m2 square_miles=mile2
     litres=litre liters=litre litre=litre liter=litre
+    kilowatt=kw kilowatts=kw megawatt=mw gigawatt=gw terawatt=tw terawatts=tw tw=tw kilowatt_hour=kwh kilowatt_hours=kwh
+    megawatt_hour=mwh megawatt_hours=mwh gigawatt_hour=gwh gigawatt_hours=gwh terawatt_hour=twh terawatt_hours=twh kilowatthours=kwh
+    megabytes=mb gigabytes=gb terabytes=tb milligrams=mg centimetres=cm centimeters=cm millimetres=mm millimeters=mm
     月=calendar_month 월=calendar_month
     minutes=minute minute=minute seconds=second second=second ms=ms gb=gb mb=mb tb=tb hz=hz ghz=ghz mhz=mhz
     """
@@ -174,7 +177,7 @@ SPELLED = _numbers(
 # Unit to base unit and factor.
 CONVERSIONS = _factors(
     """
-    gw=w*1e+09 mw=w*1e+06 kw=w*1000 twh=wh*1e+12 gwh=wh*1e+09 mwh=wh*1e+06 kwh=wh*1000 km=metre*1000 cm=metre*0.01 mm=metre*0.001
+    tw=w*1e+12 gw=w*1e+09 mw=w*1e+06 kw=w*1000 twh=wh*1e+12 gwh=wh*1e+09 mwh=wh*1e+06 kwh=wh*1000 km=metre*1000 cm=metre*0.01 mm=metre*0.001
     kg=gram*1000 tonne=gram*1e+06 mg=gram*0.001 tb=byte*1e+12 gb=byte*1e+09 mb=byte*1e+06 ghz=hz*1e+09 mhz=hz*1e+06
     """
 )
