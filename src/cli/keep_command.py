@@ -11,6 +11,7 @@ from deepdelve.core.paths import given_path
 
 if TYPE_CHECKING:
     from deepdelve.cli.surface import CliSurface
+    from deepdelve.core.requests import RunResult
 
 DIFFERENT = 4
 REPLAY_EXITS = {**RUN_EXITS, DIFFERENT: "the replay differs from the recorded run, or failed"}
@@ -48,12 +49,16 @@ def replay(args: argparse.Namespace) -> int:
     run_id = facade.find_run(run_of(args.run))
     surface = _surface()
 
-    async def replayed() -> tuple[int, list[str], Path]:
+    async def replayed() -> "tuple[RunResult, list[str], Path]":
         handle, original = await facade.replay(run_id, surface)
         result = await handle.wait()
-        return result.exit, facade.differing(original, handle.dir), handle.dir
+        return result, facade.differing(original, handle.dir), handle.dir
 
-    code, different, folder = asyncio.run(replayed())
+    result, different, folder = asyncio.run(replayed())
+    code = result.exit
+    if result.outcome == "failed":
+        print(f"The replay in {folder} could not be carried to its end.", file=sys.stderr)
+        return code or DIFFERENT
     if different:
         print(f"The replay in {folder} differs in: {', '.join(different)}.", file=sys.stderr)
         return code or DIFFERENT

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -149,6 +149,11 @@ def _choose_model(api: ApiSettings, request: RunRequest) -> None:
         api.ollama_model = request.model
 
 
+def _absolute(paths: Iterable[str]) -> tuple[str, ...]:
+    """Paths that mean the same from any folder: a run may be taken up from another one."""
+    return tuple(str(given_path(path).absolute()) for path in paths)
+
+
 def new_run(request: RunRequest, prepared: Prepared, surface: Surface) -> Run:
     """Make the run's folder and its first event, which the surface sees; from here on everything is kept."""
     settings = prepared.settings
@@ -177,9 +182,9 @@ def new_run(request: RunRequest, prepared: Prepared, surface: Surface) -> Run:
             search=prepared.search.name,
             engine=request.search,
             scope=prepared.scope,
-            corpus=tuple(settings.search.corpus),
+            corpus=_absolute(settings.search.corpus),
             seeds=prepared.seeds,
-            seed_docs=request.seed_docs,
+            seed_docs=_absolute(request.seed_docs),
             date=date,
             language=language_of(prepared.question),
             facets=parse_question(prepared.question).facets,

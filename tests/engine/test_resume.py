@@ -142,3 +142,10 @@ def test_a_killed_process_leaves_a_readable_run(tmp_path, rivers):
     assert state.drafts["findings"].words > 10
     result, *_ = asyncio.run(go_on(row.run_id))
     assert result.outcome == "verified"
+
+
+async def test_a_corpus_is_kept_by_the_path_that_means_the_same_from_any_folder(tmp_path, monkeypatch):
+    write_corpus(tmp_path / "rivers", RIVERS)
+    monkeypatch.chdir(tmp_path)
+    run = await run_scripted(good_rules(), Path("rivers"))
+    assert run.run.state.corpus == (str(tmp_path / "rivers"),)
